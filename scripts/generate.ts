@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { inboundChecks } from "./generate/checks.ts";
 import { serveOpenApi } from "./generate/openapi.ts";
-import { settingsPage } from "./generate/pages.ts";
+import { errorsPage, settingsPage } from "./generate/pages.ts";
 import { protocolPage } from "./generate/protocol-page.ts";
 import { pythonCommands, pythonProtocol } from "./generate/python.ts";
 import { pythonApiPage } from "./generate/python-api.ts";
@@ -31,6 +31,7 @@ const files: Record<string, () => string> = {
 	"clients/python/bowline/protocol.py": () => pythonProtocol(protocolSchema()),
 	"clients/python/bowline/_commands.py": () => pythonCommands(protocolSchema()),
 	"docs/protocol.md": () => protocolPage(),
+	"docs/errors.md": () => errorsPage(),
 	"docs/settings.md": () => settingsPage(),
 	"docs/typescript-api.md": () => typescriptApiPage(),
 	"docs/python-api.md": () => pythonApiPage(pythonCommands(protocolSchema())),

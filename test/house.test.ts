@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { expect, test } from "vitest";
 import { commands } from "../src/protocol/commands/index.ts";
+import { errorCodes, errors } from "../src/protocol/errors.ts";
 import { events } from "../src/protocol/events.ts";
 import { settings } from "../src/protocol/settings.ts";
 
@@ -141,6 +142,14 @@ test("every command, event and setting is described in a sentence", () => {
 	const rows = { ...commands, ...events, ...settings };
 	const bare = Object.entries(rows).filter(([, { doc }]) => !/^[A-Z`/].*\.$/s.test(doc));
 	expect(bare.map(([name]) => name)).toEqual([]);
+});
+
+test("every error code is given somewhere, and is on its page", () => {
+	const elsewhere = files.filter((path) => !/^protocol\/(errors|types\.generated)\.ts$/.test(path));
+	const sources = elsewhere.map((path) => readFileSync(join(source, path), "utf8")).join("\n");
+	expect(errorCodes.filter((code) => !new RegExp(`(?:\\bcode: |Error\\(\\s*|Refusal\\(\\s*|\\? |[,:] )"${code}"`).test(sources))).toEqual([]);
+	const page = readFileSync(join(root, "docs/errors.md"), "utf8");
+	expect(errorCodes.filter((code) => !page.includes(`| \`${code}\` | ${errors[code].doc}`))).toEqual([]);
 });
 
 test("every command that is served has a wire test", () => {

@@ -78,15 +78,15 @@ names and levels may come at any place in between.
 ## Answers
 
 Every command is answered by a frame of type \`response\` with the command's \`id\` (a string or a number, absent if the command had none),
-its name, \`success\`, and \`data\` or \`error\`.
+its name, \`success\`, and \`data\`, or \`error\` in words and \`code\` for programs. [Error codes](errors.md) says when each comes, and what to do.
 
 | Input | Answer |
 |---|---|
-| unknown \`type\` | \`Unknown command: <type>\`, without id; \`hint\` has the command that was probably meant |
+| unknown \`type\` | \`Unknown command: <type>\`, code \`unknown_command\`, without id; \`hint\` has the command that was probably meant |
 | no \`type\` | command \`undefined\`, \`Unknown command: undefined\`, without id; \`hint\` says what a command needs |
-| malformed JSON, or JSON that is not an object | command \`parse\`, \`Failed to parse command: <reason>\`, without id |
-| a required field that is missing or of the wrong type | \`<command>: <field> must be <type>\`, with id |
-| \`prompt\` while the agent works, without \`streamingBehavior\` | one failure: \`Agent is already processing.\` and what to do |
+| malformed JSON, or JSON that is not an object | command \`parse\`, \`Failed to parse command: <reason>\`, code \`bad_json\`, without id |
+| a required field that is missing or of the wrong type | \`<command>: <field> must be <type>\`, code \`bad_field\`, with id |
+| \`prompt\` while the agent works, without \`streamingBehavior\` | one failure: \`Agent is already processing.\` and what to do, code \`busy\` |
 | \`prompt\` accepted that cannot run after all: no model, no key, a budget that is used up | success first, then a failure with the same id |
 | a \`host_tool_update\` or \`host_tool_result\` without its members | command \`parse\` |
 | an answer to an unknown dialog or host tool call | nothing |

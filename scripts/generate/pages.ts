@@ -1,4 +1,5 @@
-/** The page of settings, made of their rows. */
+/** The pages of settings and of error codes, made of their rows. */
+import { type ErrorCode, type ErrorRow, errors, exitCodeOf } from "../../src/protocol/errors.ts";
 import { type SettingRow, settings } from "../../src/protocol/settings.ts";
 
 const cell = (text: string) => text.replaceAll("|", "\\|");
@@ -43,4 +44,44 @@ the default and ignores the files of the user and the project; values given for 
 |---|---|---|---|---|
 ${rows.join("\n")}
 `;
+}
+
+const givers: Record<ErrorRow["from"], string> = {
+	agent: `## Agents
+
+\`code\` of a failed [response](protocol.md#response), and of the error of a refused run in [\`run_result\`](protocol.md#run_result). A server passes them on: with the status
+in the third column where a request over HTTP is refused, and with 200 in the answer of \`POST /v1/sessions/{id}/commands\`, which is the response itself. The last
+column is the exit code of a command line, such as \`bowline -p\`, that the failure ends; in \`--mode rpc\` a start that fails always ends with 1.`,
+	server: `## The server
+
+\`error.code\` of a request that [\`bowline serve\`](serve.md) refuses, and \`code\` of a failed response on its sockets.`,
+	client: `## The clients
+
+\`code\` of a [\`ServerError\`](typescript-api.md#servererror) that comes from the client, and of a response that it gives in place of the server.`,
+};
+
+export function errorsPage(): string {
+	const statuses = ({ http }: ErrorRow) => (http === undefined ? "" : [http].flat().join(", "));
+	const chapters = Object.entries(givers).map(([giver, introduction]) => {
+		const rows = Object.entries(errors as Record<string, ErrorRow>).filter(([, { from }]) => from === giver);
+		const [http, exit] = [giver !== "client", giver === "agent"];
+		const head = ["Code", "When it comes, and what to do", ...(http ? ["HTTP"] : []), ...(exit ? ["Exit"] : [])];
+		const lines = rows.map(([code, row]) => {
+			const cells = [`\`${code}\``, cell(row.doc), ...(http ? [statuses(row)] : []), ...(exit ? [exitCodeOf(code as ErrorCode)] : [])];
+			return `| ${cells.join(" | ")} |`;
+		});
+		return `${introduction}\n\n| ${head.join(" | ")} |\n|${"---|".repeat(head.length)}\n${lines.join("\n")}\n`;
+	});
+	const dialects = Object.entries(errors as Record<string, ErrorRow>).flatMap(([code, { inDialects }]) => (inDialects ? [`\`${code}\``] : []));
+	return `# Error codes
+
+Every failure that a host can see has a code: a word for programs, beside the text for people. Compare the code, show the text: it names the thing and the remedy.
+The clients have the codes as a type, [\`ErrorCode\`](typescript-api.md#errorcode), in Python \`bowline.protocol.ErrorCode\`. A code keeps its meaning; later versions
+may have more, so keep a default.
+
+A reply of the model that fails is not a failure of a command: it is a message with \`stopReason\` \`"error"\`, and with \`--seq\` the \`kind\` of the error in [\`run_result\`](protocol.md#run_result).
+
+Dialect \`strict\` has no codes. Dialects \`pi\` and \`omp\` have those of the server, and of an agent only those that their hosts know: ${dialects.join(", ")}.
+
+${chapters.join("\n")}`;
 }

@@ -58,7 +58,7 @@ const described = new Set([
 
 /** All other names that the index of the client passes on. */
 function otherNames(): string[] {
-	const lists = read("client/index.ts").matchAll(/^export (?:type )?\{ (.*?) \} from "\.\/(.*?)";$/gms);
+	const lists = read("client/index.ts").matchAll(/^export (?:type )?\{ ([^}]*?) \} from "\.\/([^"]*)";$/gms);
 	return [...lists].flatMap(([, names = "", file = ""]) =>
 		names
 			.split(/,\s*/)
@@ -130,6 +130,15 @@ waits. The links lead to the members' types.
 		section("client/dialogs.ts", "DialogAnswer"),
 		section("client/channel.ts", "Exit"),
 		section("client/errors.ts", "RequestError"),
+		`### ErrorCode
+
+\`\`\`typescript
+export type ErrorCode
+\`\`\`
+
+The type of \`code\` in \`RequestError\` and \`ServerError\`: the words that [the list of codes](errors.md) explains, so that a misspelled \`case\` of a \`switch\` does
+not compile. Agents of other kinds, and newer versions, may give others: keep a \`default\`. \`bowline/protocol\` exports it too.
+`,
 		section("client/errors.ts", "TimeoutError"),
 		section("client/errors.ts", "ExitError"),
 		...otherNames(),
@@ -151,7 +160,8 @@ waits. The links lead to the members' types.
 | \`eventNames\` | the names of all events |
 | \`thinkingLevels\` | the thinking levels, from \`off\` up |
 
-Types for generic code: \`Command\`, \`CommandName\`, \`CommandParams<Name>\`, \`CommandResult<Name>\`, \`AgentEvent\`, \`EventName\`, \`EventOf<Name>\`, \`Response\`.
+Types for generic code: \`Command\`, \`CommandName\`, \`CommandParams<Name>\`, \`CommandResult<Name>\`, \`AgentEvent\`, \`EventName\`, \`EventOf<Name>\`, \`Response\`,
+\`ErrorCode\`.
 Each shape in [the protocol](protocol.md#shapes) is a type with the same name.
 `,
 	];

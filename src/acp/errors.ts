@@ -1,5 +1,5 @@
 /** Failures as the editor reads them. */
-import { isCommandError } from "../lib/command-error.ts";
+import { isCommandError } from "../protocol/command-error.ts";
 
 export const codes = {
 	parse: -32700,

@@ -1,11 +1,12 @@
 /** Opens a session of ours for the editor, and puts together what shows it. */
-import { isCommandError } from "../lib/command-error.ts";
+
 import { deferred } from "../lib/deferred.ts";
 import type { UnknownFlag } from "../live/arguments.ts";
 import type { Front } from "../live/front.ts";
 import type { LiveSession } from "../live/live-session.ts";
 import type { checkFlags, loadExtensions, openSession } from "../live/open-session.ts";
 import type { openWorkspace } from "../live/workspace.ts";
+import { isCommandError } from "../protocol/command-error.ts";
 import type { Options } from "../protocol/flags.ts";
 import type { FrameWriter } from "../rpc/stdio.ts";
 import { Approvals, type Asking } from "./approvals.ts";

@@ -1,9 +1,9 @@
 /** One session of an editor: a live session of ours, its turns, and what is shown of it. */
 import { setImmediate } from "node:timers/promises";
 import type { PromptResponse, SessionUpdate } from "@agentclientprotocol/sdk";
-import { isCommandError } from "../lib/command-error.ts";
 import type { LiveSession } from "../live/live-session.ts";
 import { ownCommandIn, ownCommands, runOwnCommand } from "../live/own-commands.ts";
+import { isCommandError } from "../protocol/command-error.ts";
 import type { CommandName, CommandParams } from "../protocol/commands/index.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { UserMessage } from "../protocol/messages.ts";

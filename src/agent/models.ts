@@ -24,7 +24,7 @@ export type ModelProblemCode =
 	/** There is a ceiling in dollars, and the model is not listed. */
 	| "price_unknown"
 	| "unknown_provider"
-	| "model_not_found";
+	| "unknown_model";
 
 /** Why a model cannot be asked. Callers compare the code. */
 export interface ModelProblem {

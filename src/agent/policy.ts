@@ -2,10 +2,12 @@
  * The one way to change the course of a session. A policy takes part at a few doors; `doors.ts` asks all policies at a door in one order
  * and combines their answers. A policy holds no session and starts no run. Types only.
  */
+
 import type { BashResult } from "../protocol/commands/bash.ts";
 import type { CompactionResult } from "../protocol/commands/compaction.ts";
 import type { Image, UserContent } from "../protocol/content.ts";
 import type { Entry } from "../protocol/entries.ts";
+import type { ErrorCode } from "../protocol/errors.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { AgentMessage, AssistantMessage, CustomMessage } from "../protocol/messages.ts";
 import type { Model, Usage } from "../protocol/model.ts";
@@ -84,6 +86,7 @@ export interface Policy {
 export interface Halt {
 	/** What a host reads. */
 	message: string;
+	code: "budget_exceeded" | "no_sandbox";
 	/** What happens to the current run: it finishes normally; it ends after what has begun; it is aborted. */
 	run: "finish" | "stop" | "abort";
 }
@@ -118,8 +121,8 @@ export interface IncomingPrompt {
 }
 
 export type Admission =
-	/** No run starts; the text is what the host reads. */
-	| { refused: string }
+	/** No run starts; a host reads the text and the code. */
+	| { refused: string; code: ErrorCode }
 	/** The messages to continue with. An empty list means that the policy handled the prompt. */
 	| { messages: AgentMessage[] };
 

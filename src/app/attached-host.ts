@@ -2,11 +2,12 @@
 
 import type { LinkFrame, LinkListener, SessionLink } from "../client/link.ts";
 import type { ServerError } from "../client/server-address.ts";
-import { CommandError } from "../lib/command-error.ts";
 import { toLine } from "../lib/jsonl.ts";
 import { stderrLog } from "../lib/log.ts";
 import { printable } from "../lib/printable.ts";
 import type { Replies } from "../live/dispatch.ts";
+import { CommandError } from "../protocol/command-error.ts";
+import type { ErrorCode } from "../protocol/errors.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { Options } from "../protocol/flags.ts";
 import type { CommandFrame, OutboundFrame } from "../protocol/frames.ts";
@@ -15,7 +16,6 @@ import { classic, loadDialect } from "../rpc/dialects/index.ts";
 import { EventWriter, type UpdateMode } from "../rpc/event-writer.ts";
 import { Server } from "../rpc/server.ts";
 import { FrameWriter, type OutputStream } from "../rpc/stdio.ts";
-import type { Refusal } from "../session/refusal.ts";
 import { MissedSteps } from "./missed-steps.ts";
 
 /** Frames between a client and a server. A host of a process does not know them. */
@@ -214,8 +214,8 @@ export class AttachedHost implements LinkListener {
 			else replies.succeed(name === "get_state" ? this.#stateOf(data) : data);
 		} else if (asked.isAccepted) {
 			delete asked.begin;
-			replies.refuse({ text: String(error), code: (code ?? "failed") as Refusal["code"] });
-		} else replies.fail(new CommandError(String(error), code as string | undefined, undefined, hint as string | undefined));
+			replies.refuse({ text: String(error), code: (code ?? "failed") as ErrorCode });
+		} else replies.fail(new CommandError((code ?? "failed") as ErrorCode, String(error), hint as string | undefined));
 		if (this.#open.delete(String(id))) this.#onQuiet?.();
 	}
 

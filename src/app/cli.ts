@@ -1,11 +1,13 @@
 /** The command. Prints help and version directly; everything else is a mode or a subcommand. */
 
+import { withoutError } from "../lib/as-sentence.ts";
 import { exitCodes } from "../lib/exit-codes.ts";
 import { printable, printableLine } from "../lib/printable.ts";
 import { isUsageError } from "../lib/usage-error.ts";
 import { parseArguments, refuseUnknown, unexpectedText } from "../live/arguments.ts";
 import { checkFlags, loadExtensions, openSession } from "../live/open-session.ts";
 import { openWorkspace } from "../live/workspace.ts";
+import { isCommandError } from "../protocol/command-error.ts";
 import { claimStdout } from "../rpc/stdio.ts";
 import { runRpc } from "./process-host.ts";
 
@@ -106,7 +108,8 @@ async function main(): Promise<void> {
 	refuse('Nothing to do. Try bowline chat. Pass -p "prompt" for one answer, --mode rpc to be driven by a program, or see bowline --help.');
 }
 
-main().catch((error: unknown) => {
-	say(`Error: ${error instanceof Error ? error.message : String(error)}\n`);
-	process.exit(isUsageError(error) ? usageCode : exitCodes.failed);
+main().catch(async (error: unknown) => {
+	say(`Error: ${withoutError(error instanceof Error ? error.message : String(error))}\n`);
+	const { exitCodeOf } = await import("../protocol/errors.ts");
+	process.exit(isUsageError(error) ? usageCode : isCommandError(error) && !isRpc ? exitCodeOf(error.code) : exitCodes.failed);
 });

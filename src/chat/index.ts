@@ -1,6 +1,8 @@
 /** `bowline chat`: a terminal client, and an example of a host. It knows nothing of the agent but the client and the protocol. */
+
 import { inspect } from "node:util";
 import { type Client, startClient } from "../client/index.ts";
+import { asSentence } from "../lib/as-sentence.ts";
 import { printable } from "../lib/printable.ts";
 import { Chat } from "./chat.ts";
 import { SafetyChoice } from "./safety.ts";
@@ -68,7 +70,10 @@ export async function chat({ program, flags, cwd, userDirectory }: ChatInput): P
 		await client.close();
 		const without = state.safety ? " To start without it: bowline chat --set safety=off." : "";
 		console.error(
-			printable(`The sandbox that this session requires is not available: ${sandbox.reason}. ${sandbox.remedy ?? ""}`.trimEnd() + without),
+			printable(
+				`The sandbox that this session requires is not available: ${asSentence(sandbox.reason ?? "unknown reason")} ${sandbox.remedy ?? ""}`.trimEnd() +
+					without,
+			),
 		);
 		return 1;
 	}

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { CommandError } from "../lib/command-error.ts";
+import { CommandError } from "../protocol/command-error.ts";
 import type { Git } from "../snapshots/git.ts";
 import type { RepositoryPath } from "../snapshots/paths.ts";
 import { type Exactly, joinedStashes, movedRefs, needsAncestry, type RefMove, stashRef, type Wanted } from "./commit-plan.ts";
@@ -236,7 +236,7 @@ async function bringObjects(
 	if (await isThere()) return;
 	// Also what is in the history that is left is gone.
 	await store.copyTo(join(place.commonDir, "objects"), { tips, record });
-	if (!(await isThere())) throw new CommandError(`Commits of ${place.top} could not be written to ${place.commonDir}. Nothing was rewound.`);
+	if (!(await isThere())) throw new CommandError("io", `Commits of ${place.top} could not be written to ${place.commonDir}. Nothing was rewound.`);
 }
 
 /** Plans a repository that is gone: makes all of its git directory. */

@@ -1,8 +1,10 @@
 /** Does what a rewind has planned for a repository, and undoes it. */
+
 import { existsSync, lstatSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { copyFile, cp, mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { CommandError } from "../lib/command-error.ts";
+import { asSentence } from "../lib/as-sentence.ts";
+import { CommandError } from "../protocol/command-error.ts";
 import { type Git, GitError } from "../snapshots/git.ts";
 import { type RepositoryPath, split, toText } from "../snapshots/paths.ts";
 import { withoutHooks } from "../snapshots/programs.ts";
@@ -44,7 +46,7 @@ export async function applyCommits(git: (top: string) => Git, steps: CommitSteps
 	const { top, gitDir, whole, pointer, aside, first, last, head, files } = steps;
 	const entry = join(top, ".git");
 	if (!isStraight(top) || !isStraight(gitDir))
-		throw new CommandError(`There is a link on the way to ${gitDir}. Remove it and try again; nothing was rewound.`);
+		throw new CommandError("io", `There is a link on the way to ${gitDir}. Remove it and try again; nothing was rewound.`);
 	if (aside !== undefined) return moveAll(entry, aside);
 	if (whole !== undefined) {
 		if (existsSync(gitDir)) await moveAll(gitDir, join(whole, "bowline-before-rewind"));
@@ -116,7 +118,7 @@ async function moveRefs(git: Git, moves: readonly RefMove[]): Promise<void> {
 		if (!(error instanceof GitError)) throw error;
 		const lock = /'([^']*\.lock)': File exists/.exec(error.stderr)?.[1];
 		if (lock !== undefined) throw locked(lock);
-		throw new CommandError(`The branches of ${git.cwd} could not be put back: ${error.message}. Nothing was rewound.`);
+		throw new CommandError("io", `The branches of ${git.cwd} could not be put back: ${asSentence(error.message)} Nothing was rewound.`);
 	}
 }
 
@@ -137,7 +139,10 @@ const setHead = (git: Git, to: string) =>
 		: git.run(["update-ref", "-m", "rewind", "--no-deref", "HEAD", to]);
 
 const locked = (lock: string) =>
-	new CommandError(`Another git works on ${lock.slice(0, -5)}, or was killed while it did. If none does, remove ${lock}. Nothing was rewound.`);
+	new CommandError(
+		"conflict",
+		`Another git works on ${lock.slice(0, -5)}, or was killed while it did. If none does, remove ${lock}. Nothing was rewound.`,
+	);
 
 /** The way git does it: whoever has the lock writes. */
 async function replaceFile(from: string, to: string): Promise<void> {

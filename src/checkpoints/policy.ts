@@ -88,9 +88,9 @@ export class Checkpoints {
 	};
 
 	/** Refuses prompts where no state can be taken. */
-	async #admit(): Promise<{ refused: string } | undefined> {
+	async #admit(): Promise<{ refused: string; code: "refused" } | undefined> {
 		await this.#enqueue(async () => undefined, false);
-		return this.#off === undefined ? undefined : { refused: refusal(this.#off) };
+		return this.#off === undefined ? undefined : { refused: refusal(this.#off), code: "refused" };
 	}
 
 	#begin(): void {

@@ -7,7 +7,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { CommandError } from "../lib/command-error.ts";
+import { CommandError } from "../protocol/command-error.ts";
 import { isAbandoned, isUnfinished, makeOwned } from "../snapshots/owner.ts";
 import { type RepositoryPath, toText } from "../snapshots/paths.ts";
 import { type ChangeInput, type PreparedChanges, prepareChanges, undoChanges } from "../snapshots/put-back.ts";
@@ -71,7 +71,7 @@ export async function prepareRestore({ store, current, target, except, ignored, 
 		const ready = await prepareChanges(input, changes);
 		if ("conflicts" in ready) {
 			const names = ready.conflicts.slice(0, 5).map(toText).join(", ");
-			throw new CommandError(`Files change at this moment: ${names}. Nothing was rewound; try again.`);
+			throw new CommandError("conflict", `Files change at this moment: ${names}. Nothing was rewound; try again.`);
 		}
 		prepared = ready;
 		plan = history && (await store.commits.plan({ ...history, found: await store.repositoriesIn(current), id, staging: directory }));

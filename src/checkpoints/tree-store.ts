@@ -7,6 +7,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { accessSync, constants, existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { asSentence } from "../lib/as-sentence.ts";
 import { differences, isSame } from "../snapshots/compare.ts";
 import { Git, GitError, type GitOptions } from "../snapshots/git.ts";
 import { asFileName, below, entries, inside, onDisk, type RepositoryPath } from "../snapshots/paths.ts";
@@ -106,7 +107,7 @@ export class TreeStore {
 	static async open({ cwd, root, own, limits = usual, ...options }: TreeStoreOptions, signal?: AbortSignal): Promise<TreeStore> {
 		const git = new Git(options, cwd);
 		const wrong = await checkVersion(git, signal);
-		if (wrong) throw new CannotTake(`${wrong.problem}. ${wrong.remedy}.`);
+		if (wrong) throw new CannotTake(`${asSentence(wrong.problem)} ${wrong.remedy}.`);
 		try {
 			const found = await findRepository(git, signal);
 			const repository = "problem" in found ? undefined : found;
@@ -120,7 +121,7 @@ export class TreeStore {
 		} catch (error) {
 			signal?.throwIfAborted();
 			const { problem, remedy } = problemOf(error, cwd);
-			throw new CannotTake(`${problem}. ${remedy}.`);
+			throw new CannotTake(`${asSentence(problem)} ${remedy}.`);
 		}
 	}
 

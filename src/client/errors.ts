@@ -1,4 +1,5 @@
 /** The errors between a host and an agent. Distinguish them by class or by `name`. */
+import type { ErrorCode } from "../protocol/types.generated.ts";
 import type { Exit } from "./channel.ts";
 import { ServerError } from "./server-address.ts";
 
@@ -8,14 +9,15 @@ export class RequestError extends Error {
 	readonly command: string;
 	/** The agent's own words. */
 	readonly text: string;
-	/** A machine-readable code, where the agent gives one. */
-	readonly code: string | undefined;
+	/** For a `switch`: docs/errors.md says what to do about each. Absent where an agent of another kind gives none. */
+	readonly code: ErrorCode | undefined;
 	/** A guess for a person, such as the name that was probably meant. */
 	readonly hint: string | undefined;
 
-	constructor(command: string, given: unknown, code?: string, hint?: string) {
+	constructor(command: string, given: unknown, code?: ErrorCode, hint?: string) {
 		const text = typeof given === "string" ? given : (JSON.stringify(given) ?? "failed without a reason");
-		super(`${command}: ${text}`);
+		// Many texts begin with the command.
+		super(text.startsWith(`${command}: `) ? text : `${command}: ${text}`);
 		this.command = command;
 		this.text = text;
 		this.code = code;

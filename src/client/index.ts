@@ -3,6 +3,7 @@ import { type Client, type ConversationOptions, converse } from "./client.ts";
 import { ownProgram } from "./own-program.ts";
 import { AgentProcess, type ClosePatience, type Spawn } from "./process.ts";
 
+export type { ErrorCode } from "../protocol/types.generated.ts";
 export type { Exit } from "./channel.ts";
 export type { Client } from "./client.ts";
 export type { CustomTool, CustomToolCall, CustomToolResult } from "./custom-tools.ts";

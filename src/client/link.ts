@@ -2,8 +2,10 @@
  * A session of a server, over sockets that may be lost. Whoever uses the link sees one connection: every frame that is kept comes once and in
  * order, and every command is answered once, because what had no answer is sent again with the same key.
  */
+
 import { randomUUID } from "node:crypto";
 import { commandAccess } from "../protocol/names.generated.ts";
+import type { ErrorCode, RunError } from "../protocol/types.generated.ts";
 import { type ServerAddress, ServerError } from "./server-address.ts";
 import { type OpenSocket, openSocket } from "./web-socket.ts";
 
@@ -131,7 +133,7 @@ export class SessionLink {
 	/** Sent, it would close every connection. */
 	#refuseLong({ command, id }: Command, size: number): void {
 		const error = `The command has ${size} bytes, and a server takes at most ${mostMessageBytes} as one message. Send images in several prompts, or smaller.`;
-		const response = { ...(id !== undefined && { id }), type: "response", command, success: false, error, code: "too_long" };
+		const response = { ...(id !== undefined && { id }), type: "response", command, success: false, error, code: "too_long" satisfies ErrorCode };
 		queueMicrotask(() => (this.#isOver ? undefined : this.#listener.frame(response)));
 	}
 
@@ -290,13 +292,20 @@ export class SessionLink {
 
 	/** A prompt was refused after its acceptance, and that answer was lost with a connection: the result of its run tells it. */
 	#failLate({ runId, error }: LinkFrame): void {
-		const { kind, message } = (error ?? {}) as { kind?: string; message?: string };
+		const { kind, message, code } = (error ?? {}) as Partial<RunError>;
 		if (kind !== "refused") return;
 		for (const command of this.#answered.values()) {
 			if (command.runId === undefined || command.runId !== runId) continue;
 			delete command.runId;
 			const { id, command: name } = command;
-			this.#listener.frame({ ...(id !== undefined && { id }), type: "response", command: name, success: false, error: message });
+			this.#listener.frame({
+				...(id !== undefined && { id }),
+				type: "response",
+				command: name,
+				success: false,
+				error: message,
+				...(code && { code }),
+			});
 		}
 	}
 

@@ -1,5 +1,7 @@
 /** Where a server is, and one request to it. */
+
 import type { IncomingMessage, RequestOptions as NodeRequest } from "node:http";
+import type { ErrorCode } from "../protocol/types.generated.ts";
 
 export interface ServerOptions {
 	/** `http://127.0.0.1:7717`, `https://…`, or `unix:/path/to/the.socket`. */
@@ -13,11 +15,11 @@ export class ServerError extends Error {
 	override readonly name = "ServerError";
 	/** The HTTP status; 0 when there was no answer. */
 	readonly status: number;
-	/** A machine-readable code, such as `seat_taken`. */
-	readonly code: string;
+	/** For a `switch`: docs/errors.md says what to do about each. */
+	readonly code: ErrorCode;
 	readonly details: Readonly<Record<string, unknown>> | undefined;
 
-	constructor(status: number, code: string, message: string, details?: Record<string, unknown>) {
+	constructor(status: number, code: ErrorCode, message: string, details?: Record<string, unknown>) {
 		super(message);
 		this.status = status;
 		this.code = code;
@@ -99,7 +101,7 @@ export class ServerAddress {
 /** The refusal that an answer is. */
 export function refusalOf(status: number, text: string): ServerError {
 	try {
-		const { code, message, details } = (JSON.parse(text) as { error: { code: string; message: string; details?: Record<string, unknown> } }).error;
+		const { code, message, details } = (JSON.parse(text) as { error: { code: ErrorCode; message: string; details?: Record<string, unknown> } }).error;
 		return new ServerError(status, code, message, details);
 	} catch {
 		// A proxy in between has words of its own.

@@ -1,7 +1,9 @@
 /** What extensions need from the session. The app provides it, after loading. */
+
 import type { Credentials, ModelWithLevel, Ui } from "../agent/contracts.ts";
 import type { CompactionResult } from "../protocol/commands/compaction.ts";
 import type { UserContent } from "../protocol/content.ts";
+import type { ErrorCode } from "../protocol/errors.ts";
 import type { CustomMessage } from "../protocol/messages.ts";
 import type { Model, ThinkingLevel } from "../protocol/model.ts";
 import type { CommandInfo, ContextUsage, ExecOptions, ExecResult, SendOptions, ToolInfo } from "./api.ts";
@@ -33,7 +35,7 @@ export interface ExtensionActions {
 	/** Likewise, of `extension_send_user`. */
 	sendUserMessage(content: string | UserContent, options: { deliverAs?: "steer" | "followUp" }): void | Promise<void>;
 	/** Reports to the host that a message could not be sent: a failure frame without id. */
-	sendFailed(command: "extension_send" | "extension_send_user", error: string): void;
+	sendFailed(command: "extension_send" | "extension_send_user", error: string, code: ErrorCode): void;
 	appendEntry(customType: string, data: unknown): void;
 	setLabel(entryId: string, label: string | undefined): void;
 	getSessionName(): string | undefined;

@@ -1,4 +1,5 @@
 /** The object that a factory gets: it records registrations, and passes everything else to the session once there is one. */
+import { isCommandError } from "../protocol/command-error.ts";
 import type { Change, ExtensionActions } from "./actions.ts";
 import { contentOf, jsonIn, ownMessage, textsIn } from "./answers.ts";
 import type { CommandInfo, ExtensionApi, RegisteredMcpServer } from "./api.ts";
@@ -33,7 +34,7 @@ export function extensionApi(own: Registrations, link: Link, others: Others): Ex
 		try {
 			await work();
 		} catch (error) {
-			actions.sendFailed(command, textOf(error));
+			actions.sendFailed(command, textOf(error), isCommandError(error) ? error.code : "failed");
 		}
 	};
 

@@ -1,6 +1,8 @@
 /** States of a run's files: trees, taken without touching the checkout's own git, and patches from the base commit to them. */
+
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { asSentence } from "../lib/as-sentence.ts";
 import type { Git } from "../snapshots/git.ts";
 import { writePatch } from "../snapshots/patch.ts";
 import { findRepository } from "../snapshots/repository.ts";
@@ -30,7 +32,7 @@ export class FileStates {
 	/** `directory` is ours and outside of the checkout. */
 	static async open(git: Git, top: string, directory: string, commit: string, maxBytes: number, signal: AbortSignal): Promise<FileStates> {
 		const repository = await findRepository(git.with({ cwd: top }), signal);
-		if ("problem" in repository) throw new Error(`${repository.problem}. ${repository.remedy}.`);
+		if ("problem" in repository) throw new Error(`${asSentence(repository.problem)} ${repository.remedy}.`);
 		const shadow = await Shadow.create(git, join(directory, "git"), repository, signal);
 		const place = { top: repository.top, index: join(directory, "index") };
 		await shadow.git(place).run(["read-tree", commit], { signal });

@@ -3,6 +3,7 @@
  * epoch, which grows each time the run is given away; every write names its epoch, and a write of an older one is refused.
  */
 
+import type { ErrorCode } from "../protocol/errors.ts";
 import type { FleetRun, FleetLine as Line, FleetRunFilter as RunFilter, FleetCut as Takeover } from "../protocol/serve.ts";
 import type { RunSpec } from "./spec.ts";
 
@@ -235,15 +236,10 @@ export interface RunQueue {
 	close(): Promise<void>;
 }
 
-export type QueueErrorCode =
-	| "key_reused"
-	| "unknown_lane"
-	| "unknown_budget"
-	| "unknown_run"
-	| "not_initialised"
-	| "other_version"
-	| "unavailable"
-	| "owned";
+export type QueueErrorCode = Extract<
+	ErrorCode,
+	"key_reused" | "unknown_lane" | "unknown_budget" | "unknown_run" | "not_initialised" | "other_version" | "unavailable" | "owned"
+>;
 
 /** A refusal with a remedy. `unavailable`: the queue cannot be reached now, and may be later. */
 export class QueueError extends Error {

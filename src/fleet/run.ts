@@ -1,6 +1,8 @@
 /** One run in the hands of a worker: checkout, agent, gate, commits, verification, one result. Whatever happens, it ends in one of a few ways. */
+
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { asSentence } from "../lib/as-sentence.ts";
 import { deferred } from "../lib/deferred.ts";
 import type { Shell } from "../lib/shell/index.ts";
 import type { EventOf, GateRequest, GateResponse, SandboxState } from "../protocol/types.generated.ts";
@@ -402,7 +404,9 @@ export class RunAtWork {
 			this.#noteSandbox(sandbox);
 			// The worker had a sandbox at its start: what is missing now may be there for another attempt, here or elsewhere.
 			if (sandbox?.required && !sandbox.active)
-				return this.#again(`The sandbox of the run is not available: ${sandbox.reason}. ${sandbox.remedy ?? ""}`.trim());
+				return this.#again(
+					`The sandbox of the run is not available: ${asSentence(sandbox.reason ?? "unknown reason")} ${sandbox.remedy ?? ""}`.trim(),
+				);
 			result = isResumed
 				? await this.#await(agent, await client.request("resume_run", { note: this.#note() }))
 				: await this.#await(agent, await client.request("prompt", { message: this.#spec.prompt, images: this.#spec.images, key: runId } as never));

@@ -1,6 +1,5 @@
 /** A file that says which process holds something. A claim whose process is gone is taken over. */
 import { closeSync, constants, linkSync, openSync, readdirSync, readFileSync, readlinkSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
-import { CommandError } from "./command-error.ts";
 
 /** Where the id of a process is valid. Members are absent where the system does not provide them. */
 export interface ProcessSpace {
@@ -25,7 +24,19 @@ export interface Claimed {
 	holder?: Holder;
 }
 
-/** Writes `own` (JSON of a holder, perhaps with more) to the path. Gives the claim of another process, and throws a system error when it cannot be written. */
+/** Others take and give up the path all the time. */
+export class ContestedClaim extends Error {
+	override readonly name = "ContestedClaim";
+
+	constructor(path: string) {
+		super(`Could not be locked: ${path} changes all the time.`);
+	}
+}
+
+/**
+ * Writes `own` (JSON of a holder, perhaps with more) to the path and returns the claim of another process, if there is one. Throws a ContestedClaim,
+ * and a system error when it cannot be written.
+ */
 export function claim(path: string, own: string): Claimed | undefined {
 	const deadline = performance.now() + 2 * freshMs;
 	for (let attempt = 0; attempt < 10; ) {
@@ -45,7 +56,7 @@ export function claim(path: string, own: string): Claimed | undefined {
 		if (text !== undefined) removeStale(path, text);
 		attempt++;
 	}
-	throw new CommandError(`Could not be locked: ${path} changes all the time.`);
+	throw new ContestedClaim(path);
 }
 
 /** The claim at a path, if there is one and its process lives, or may live. */

@@ -1,11 +1,9 @@
-/** How a process that is not driven by a host ends. Scripts rely on these. */
+/** How a process that is not driven by a host ends, where `exitCodeOf` does not say it. Scripts rely on these. */
 export const exitCodes = {
 	done: 0,
 	/** No answer, or one that failed or was cut. */
 	failed: 1,
 	usage: 2,
-	/** A ceiling of `task.budget.*` was reached. */
-	budget: 3,
 	/** A tool call needed an approval, and no host could be asked. */
 	unapproved: 4,
 	/** There is no value that fits --output-schema. */

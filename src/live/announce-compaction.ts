@@ -1,7 +1,7 @@
 /** A compaction that a host or an extension asks for, with the events around it. */
 import type { Emit } from "../agent/policy.ts";
-import { isCommandError } from "../lib/command-error.ts";
 import type { CompactionPolicy } from "../policies/compaction/policy.ts";
+import { isCommandError } from "../protocol/command-error.ts";
 import type { EventOf } from "../protocol/events.ts";
 
 export function announcing(policy: CompactionPolicy, emit: Emit): CompactionPolicy {
@@ -16,7 +16,7 @@ export function announcing(policy: CompactionPolicy, emit: Emit): CompactionPoli
 				end({ result });
 				return result;
 			} catch (error) {
-				const isCancelled = signal.aborted || (isCommandError(error) && error.kind === "cancelled");
+				const isCancelled = signal.aborted || (isCommandError(error) && error.code === "aborted");
 				end(isCancelled ? { aborted: true } : { errorMessage: error instanceof Error ? error.message : String(error) });
 				throw error;
 			}

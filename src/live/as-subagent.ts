@@ -1,8 +1,10 @@
 /** This process was sent by another one of ours: who it is, and what it was given. Loaded only then. */
+
 import { closeSync, readFileSync } from "node:fs";
 import type { Policy, Tool } from "../agent/contracts.ts";
 import { answerSchema } from "../answers/answer-schema.ts";
 import { submission } from "../answers/submit-result.ts";
+import { asSentence } from "../lib/as-sentence.ts";
 import { settings as rows } from "../protocol/settings.ts";
 import { userDirectory } from "../settings/directories.ts";
 import { projectDirectoryOf, type SettingsView } from "../settings/settings.ts";
@@ -63,7 +65,9 @@ function receive(descriptor: number): Inheritance {
 		closeSync(descriptor);
 		return inheritance;
 	} catch (error) {
-		throw new Error(`What ${inheritVariable} promises could not be read: ${(error as Error).message}. The variable is for subagents; unset it.`);
+		throw new Error(
+			`What ${inheritVariable} promises could not be read: ${asSentence((error as Error).message)} The variable is for subagents; unset it.`,
+		);
 	}
 }
 

@@ -22,8 +22,8 @@ import {
 	type Taken,
 	TreeStore,
 } from "../checkpoints/index.ts";
-import { CommandError } from "../lib/command-error.ts";
 import type { RunsLater } from "../lib/runs-later.ts";
+import { CommandError } from "../protocol/command-error.ts";
 import type { CommandParams, CommandResult } from "../protocol/commands/index.ts";
 import type { UserMessage } from "../protocol/messages.ts";
 import { textOf } from "../session/inbox.ts";
@@ -80,7 +80,7 @@ export class SessionCheckpoints {
 		try {
 			return await this.#checkpoints.settled();
 		} catch (error) {
-			if (error instanceof CannotTake) throw new CommandError(`There are no checkpoints here: ${error.message}`);
+			if (error instanceof CannotTake) throw new CommandError("unsupported", `There are no checkpoints here: ${error.message}`);
 			throw error;
 		}
 	}
@@ -132,8 +132,8 @@ export class SessionCheckpoints {
 	/** Either everything happens or nothing. A run is aborted first. */
 	async rewind({ entryId, files = true, conversation = true }: CommandParams<"rewind">): Promise<CommandResult<"rewind">> {
 		const session = this.#session;
-		if (!session.transcript.find(entryId)) throw new CommandError(`Entry not found: ${entryId}`);
-		if (!files && !conversation) throw new CommandError("rewind: nothing to do; files and conversation are both false");
+		if (!session.transcript.find(entryId)) throw new CommandError("not_found", `Entry not found: ${entryId}`);
+		if (!files && !conversation) throw new CommandError("bad_field", "rewind: nothing to do; files and conversation are both false");
 		const store = await this.#store();
 		return session.runExclusively(async (signal) => {
 			await this.#checkpoints.settled();
@@ -219,7 +219,7 @@ export class SessionCheckpoints {
 
 	#at(entryId: string): Checkpoint | undefined {
 		const { transcript } = this.#session;
-		if (!transcript.find(entryId)) throw new CommandError(`Entry not found: ${entryId}`);
+		if (!transcript.find(entryId)) throw new CommandError("not_found", `Entry not found: ${entryId}`);
 		return checkpointAt(transcript.entries, entryId);
 	}
 
@@ -247,7 +247,10 @@ export class SessionCheckpoints {
 	async #kept<T>(store: TreeStore, states: readonly State[], work: () => Promise<T>): Promise<T> {
 		for (const state of states) {
 			if (!(await store.has(state)))
-				throw new CommandError("The files of that point are no longer kept. The setting checkpoints.keepDays says for how long they are.");
+				throw new CommandError(
+					"not_found",
+					"The files of that point are no longer kept. The setting checkpoints.keepDays says for how long they are.",
+				);
 		}
 		return work();
 	}

@@ -1,11 +1,13 @@
 /** Hands commands to their handlers, each in its lane, and answers their senders. */
-import { isCommandError } from "../lib/command-error.ts";
+import { isCommandError } from "../protocol/command-error.ts";
 import type { CommandName, CommandParams, CommandResult } from "../protocol/commands/index.ts";
 import type { CommandFrame, RequestId } from "../protocol/frames.ts";
 import type { AcceptedPrompt, Disposition, OnDisposition } from "../session/accepted-prompt.ts";
 import type { Refusal } from "../session/refusal.ts";
 import type { Call, Handlers } from "./commands/contract.ts";
 import type { Lanes } from "./lanes.ts";
+
+export type { Refusal };
 
 /** How the sender of a command is answered. Exactly one of `succeed`, `accept` and `fail` is called; `refuse` may follow `accept`. */
 export interface Replies {
@@ -93,7 +95,7 @@ export class Dispatch {
 				accept: () => undefined,
 				onDisposition: () => resolve(undefined),
 				refuse: resolve,
-				fail: (error) => (isCommandError(error) ? resolve({ text: error.message, code: "failed" }) : reject(error)),
+				fail: (error) => (isCommandError(error) ? resolve({ text: error.message, code: error.code }) : reject(error)),
 			};
 			this.#lanes.enqueue(() => this.#handle({ id: undefined, name: "prompt", params }, sequence, replies), true);
 		});

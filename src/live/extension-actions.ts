@@ -1,7 +1,9 @@
 /** What extensions can do with the session: the same that a host can, through the same commands. */
+
 import type { Tool } from "../agent/tool.ts";
 import { type ExtensionActions, execProgram } from "../extensions/index.ts";
 import type { SlashCommand } from "../prompting/index.ts";
+import { CommandError } from "../protocol/command-error.ts";
 import type { UserContent } from "../protocol/content.ts";
 import type { CustomMessage } from "../protocol/messages.ts";
 import { type SettingName, settings } from "../protocol/settings.ts";
@@ -49,7 +51,7 @@ export function extensionActions(parts: ActionParts): ExtensionActions {
 	};
 	const begin = async (prompt: AcceptedPrompt) => {
 		const refusal = await prompt.acknowledge();
-		if (refusal) throw new Error(refusal.text);
+		if (refusal) throw new CommandError(refusal.code, refusal.text);
 	};
 	const changing = <T>(work: () => T): T => {
 		const before = choice.level;
@@ -76,7 +78,7 @@ export function extensionActions(parts: ActionParts): ExtensionActions {
 		async sendUserMessage(content, { deliverAs }) {
 			const incoming = { messages: [{ ...session.userMessage("", []), content: blocksOf(content) }], source: "extension" as const };
 			if (deliverAs === undefined) await afterRun();
-			if (session.isBusy && !activity.exclusiveUntil && deliverAs === undefined) throw new Error(busyText);
+			if (session.isBusy && !activity.exclusiveUntil && deliverAs === undefined) throw new CommandError("busy", busyText);
 			return begin(session.accept(incoming, deliverAs));
 		},
 		sendFailed: front.sendFailed,

@@ -1,7 +1,9 @@
 /** Finds the extensions of a process and loads them, at its start and again. */
+
 import { join } from "node:path";
 import { findExtensions } from "../extensions/discover.ts";
 import { type ExtensionError, ExtensionHost, loadExtensions, type OnError } from "../extensions/index.ts";
+import { asSentence } from "../lib/as-sentence.ts";
 import { directoriesOf, type Places } from "./extension-places.ts";
 import { readPackages } from "./packages.ts";
 
@@ -40,6 +42,6 @@ export async function loadHost(parts: LoadingParts): Promise<LoadedHost> {
 		...errors,
 		...loaded.errors.map(({ extensionPath, event, error }) => ({ extensionPath, event, error })),
 	];
-	for (const { extensionPath, error } of problems) warn(`Extension ${extensionPath} could not be loaded: ${error}.`);
+	for (const { extensionPath, error } of problems) warn(`Extension ${extensionPath} could not be loaded: ${asSentence(error)}`);
 	return { host: new ExtensionHost(loaded, { onError }), problems };
 }

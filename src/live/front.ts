@@ -1,4 +1,5 @@
 /** What a front provides to a session: the connection to its host. Types only. */
+
 import type { Files } from "../agent/files.ts";
 import type { SummaryRetry } from "../agent/policy.ts";
 import type { Flow } from "../agent/stream.ts";
@@ -6,6 +7,7 @@ import type { Elicit, Ui } from "../agent/ui.ts";
 import type { ShellUpdate } from "../lib/shell/index.ts";
 import type { OptionDialog } from "../permissions/index.ts";
 import type { InterruptMode } from "../protocol/commands/queue.ts";
+import type { ErrorCode } from "../protocol/errors.ts";
 import type { RequestId } from "../protocol/frames.ts";
 import type { GateRequest } from "../protocol/gate.ts";
 import type { McpServers } from "../protocol/mcp.ts";
@@ -37,7 +39,7 @@ export interface Front {
 	/** Calls back when everything has ended, for whatever reason. */
 	atExit: (then: () => void) => void;
 	/** A message of an extension could not be sent. */
-	sendFailed: (command: "extension_send" | "extension_send_user", error: string) => void;
+	sendFailed: (command: "extension_send" | "extension_send_user", error: string, code: ErrorCode) => void;
 	/** An extension asks for the end, once the session is at rest. */
 	shutdown: () => void;
 	/** The host is gone: questions and calls that wait for it end. */

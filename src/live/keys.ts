@@ -1,6 +1,6 @@
 /** Commands with a key are done once: whoever sends one again gets the first outcome. Loaded with the first key. */
 import { digestOf } from "../lib/canonical-json.ts";
-import { CommandError, isCommandError } from "../lib/command-error.ts";
+import { CommandError, isCommandError } from "../protocol/command-error.ts";
 import type { CommandName } from "../protocol/commands/index.ts";
 import type { BashExecutionMessage } from "../protocol/messages.ts";
 import { movers } from "../protocol/movers.ts";
@@ -112,7 +112,7 @@ export class SessionKeys implements Keys {
 			...(replies.onDisposition && { onDisposition: (...given) => replies.onDisposition?.(...given) }),
 			refuse: (refusal: Refusal) => {
 				replies.refuse(refusal);
-				end({ error: new CommandError(refusal.text, refusal.code) });
+				end({ error: new CommandError(refusal.code, refusal.text) });
 			},
 			fail: (error) => {
 				replies.fail(error);
@@ -171,7 +171,7 @@ export class SessionKeys implements Keys {
 			};
 		}
 		const text = `bash: the command with the key ${key} was started before the agent ended, and its outcome is not known. Look at its effects, then send it with another key.`;
-		return { error: new CommandError(text, "interrupted") };
+		return { error: new CommandError("interrupted", text) };
 	}
 
 	#forget(): void {
@@ -182,7 +182,7 @@ export class SessionKeys implements Keys {
 
 function again(known: Known, digest: string, key: string, replies: Replies): void {
 	if (known.digest !== digest)
-		return replies.fail(new CommandError(`The key ${key} was used for another command. Use a new key for each command.`, "key_reused"));
+		return replies.fail(new CommandError("key_reused", `The key ${key} was used for another command. Use a new key for each command.`));
 	if (known.outcome) answer(replies, known.outcome);
 	else known.waiting.push(replies);
 }

@@ -2,9 +2,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Tool } from "../agent/tool.ts";
-import { CommandError } from "../lib/command-error.ts";
 import { remembered } from "../lib/remembered.ts";
 import type { Registry } from "../mcp/index.ts";
+import { CommandError } from "../protocol/command-error.ts";
 import type { UserContent } from "../protocol/content.ts";
 import type { McpServer, McpServers } from "../protocol/mcp.ts";
 import type { Model } from "../protocol/model.ts";
@@ -146,7 +146,7 @@ export class Mcp implements ToolSource {
 		);
 		const [registry] = await Promise.all([this.#loading, this.#parts.guard()]);
 		this.#registry = registry;
-		if (this.#isClosed) throw new CommandError("The session is over");
+		if (this.#isClosed) throw new CommandError("aborted", "The session is over");
 		return registry;
 	}
 }

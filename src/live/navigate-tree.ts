@@ -1,5 +1,5 @@
 /** Moves the conversation to another entry of the same session file. Loaded when an extension asks for it. */
-import { CommandError } from "../lib/command-error.ts";
+import { CommandError } from "../protocol/command-error.ts";
 import type { UserMessage } from "../protocol/messages.ts";
 import type { Usage } from "../protocol/model.ts";
 import { summaryProblem } from "../session/compact-when-ready.ts";
@@ -72,7 +72,7 @@ export async function navigateTree(parts: NavigateParts, targetId: string, optio
 
 function entryOf(transcript: Transcript, id: string): Entry {
 	const entry = transcript.find(id);
-	if (!entry) throw new CommandError(`Entry not found: ${id}`);
+	if (!entry) throw new CommandError("not_found", `Entry not found: ${id}`);
 	return entry;
 }
 
@@ -100,11 +100,11 @@ async function summaryOf(
 	const problem = await summaryProblem(session, signal);
 	const { model } = session.choice;
 	if (signal.aborted) return undefined;
-	if (problem || !model) throw new CommandError(problem ?? "No model selected");
+	if (problem || !model) throw new CommandError(problem?.code ?? "no_model", problem?.text ?? "No model selected");
 	const reserveTokens = settings.get("branchSummary.reserveTokens");
 	const made = await compaction.summarizeBranch({ entries, model, reserveTokens, instructions, signal });
 	if (!made || signal.aborted) return undefined;
-	if ("problem" in made) throw new CommandError(`The branch could not be summarised: ${made.problem}`);
+	if ("problem" in made) throw new CommandError("model_failed", `The branch could not be summarised: ${made.problem}`);
 	const { text, details, usage } = made;
 	return { summary: text, details, usage };
 }

@@ -1,5 +1,5 @@
 /** Slash commands that a front may offer. A template or a command of an extension with the same name is used instead. */
-import { isCommandError } from "../lib/command-error.ts";
+import { isCommandError } from "../protocol/command-error.ts";
 import type { CommandResult } from "../protocol/commands/index.ts";
 import type { McpServer } from "../protocol/mcp.ts";
 import type { Dispatch } from "./dispatch.ts";

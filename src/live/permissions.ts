@@ -3,9 +3,9 @@
  * something: a session in mode `full` without rules has none, and pays nothing.
  */
 import type { Doors } from "../agent/doors.ts";
-import { CommandError } from "../lib/command-error.ts";
 import type { ClosedPaths } from "../lib/path-pattern.ts";
 import type { ForeignAnswer, ForeignQuestion, Gate, Route } from "../permissions/index.ts";
+import { CommandError } from "../protocol/command-error.ts";
 import type { CommandResult } from "../protocol/commands/index.ts";
 import { permissionEntry } from "../protocol/permission-modes.ts";
 import type { PermissionMode, PermissionResponse, SandboxState } from "../protocol/permissions.ts";
@@ -164,7 +164,7 @@ export class Permissions {
 
 	async revoke(id: string): Promise<void> {
 		const gate = await this.load();
-		if (!gate.revoke(id)) throw new CommandError(`Permission not found: ${id}`);
+		if (!gate.revoke(id)) throw new CommandError("not_found", `Permission not found: ${id}`);
 	}
 
 	/** Returns the paths that a search or a listing leaves out, undefined where nothing restricts it. */

@@ -66,7 +66,7 @@ export function policies(parts: PolicyParts): Policies {
 }
 
 /** Every prompt is refused until the settings are mended. */
-const refusingPolicy = (refused: string): Policy => ({ name: "settings", admit: async () => ({ refused }) });
+const refusingPolicy = (refused: string): Policy => ({ name: "settings", admit: async () => ({ refused, code: "refused" }) });
 
 function retrySettings({ workspace: { settings }, controls }: PolicyParts) {
 	return {

@@ -131,9 +131,9 @@ export class Runs {
 	}
 
 	#refuse(run: Run, { text, code }: Refusal): void {
-		const status: RunStatus = code === "halted" && isBudget(this.#parts.doors) ? "budget" : "error";
+		const status: RunStatus = code === "budget_exceeded" ? "budget" : "error";
 		const { runId, key, usage } = run;
-		const error = { kind: "refused", message: text, retryable: false };
+		const error = { kind: "refused", message: text, code, retryable: false };
 		this.#parts.emit({ type: "run_result", runId, ...(key !== undefined && { key }), status, error, usage });
 	}
 

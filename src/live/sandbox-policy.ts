@@ -7,7 +7,7 @@ export function sandboxPolicy(sandbox: Sandbox): Policy {
 	const halted = new AbortController();
 	const look = () => {
 		const message = refusal();
-		if (message !== undefined && !halted.signal.aborted) halted.abort({ message, run: "abort" } satisfies Halt);
+		if (message !== undefined && !halted.signal.aborted) halted.abort({ message, code: "no_sandbox", run: "abort" } satisfies Halt);
 	};
 	look();
 	return {
@@ -19,7 +19,7 @@ export function sandboxPolicy(sandbox: Sandbox): Policy {
 		abort: () => sandbox.abort(),
 		admit: async () => {
 			const refused = refusal();
-			return refused === undefined ? undefined : { refused };
+			return refused === undefined ? undefined : { refused, code: "no_sandbox" };
 		},
 		beforeTool: async () => {
 			const denied = refusal();

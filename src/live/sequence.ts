@@ -2,9 +2,11 @@
  * Numbers every frame that all readers may see, keeps those that must survive, and gives a reader what it missed. One observer, ahead of all
  * others. Loaded with `--seq` or by the first `subscribe`.
  */
-import { CommandError } from "../lib/command-error.ts";
+
+import { asSentence } from "../lib/as-sentence.ts";
 import { redactor } from "../lib/redact.ts";
 import type { RunsLater } from "../lib/runs-later.ts";
+import { CommandError } from "../protocol/command-error.ts";
 import type { AgentEvent, EventOf } from "../protocol/events.ts";
 import type { OutboundFrame } from "../protocol/frames.ts";
 import { closed, idleState, isEphemeral, nextState } from "../protocol/live.ts";
@@ -155,8 +157,8 @@ export class Sequence implements Accounts {
 		const after = afterSeq ?? replayTo;
 		if (after > replayTo || after < 0)
 			throw new CommandError(
-				`subscribe: afterSeq ${after} is beyond the last number of this session, ${replayTo}: it belongs to another session, or the log was lost. Read get_entries, and subscribe again with its asOf.`,
 				"cursor_ahead",
+				`subscribe: afterSeq ${after} is beyond the last number of this session, ${replayTo}: it belongs to another session, or the log was lost. Read get_entries, and subscribe again with its asOf.`,
 			);
 		const log = this.#log;
 		const bodies = new TranscriptBodies(this.#transcript, this.#results);
@@ -256,7 +258,10 @@ export class Sequence implements Accounts {
 			redact: this.#redact,
 			mayWrite: () => transcript.isStored,
 			onFailure: (error) =>
-				log.error(`the event log of the session could not be written: ${error.message}. The run goes on; readers get a gap in its place.`, error),
+				log.error(
+					`the event log of the session could not be written: ${asSentence(error.message)} The run goes on; readers get a gap in its place.`,
+					error,
+				),
 			onSetAside: (aside) =>
 				log.error(`the event log of the session was not one, and is now ${aside}. A new one begins; readers of earlier frames get a gap.`),
 		});

@@ -1,8 +1,10 @@
 /** Which session a process begins with, by its flags. */
+
 import { resolve } from "node:path";
 import type { ModelWithLevel } from "../agent/models.ts";
-import { CommandError } from "../lib/command-error.ts";
+import { asSentence } from "../lib/as-sentence.ts";
 import { shortId, uuid } from "../lib/ids.ts";
+import { CommandError } from "../protocol/command-error.ts";
 import type { Options } from "../protocol/flags.ts";
 import { type Chosen, noteChoice, restoreChoice, unknownEntries } from "../session/restore.ts";
 import { type SessionDirectories, sessionDirectories } from "../transcript/directories.ts";
@@ -56,7 +58,7 @@ export interface Beginning {
 /** The session that the flags name, or a new one. */
 export function beginning({ session, fork, continue: goOn, "session-id": id }: Options, store: SessionStore): Beginning {
 	if (fork !== undefined && (session !== undefined || goOn))
-		throw new CommandError("--fork begins a new session, --session and --continue go on with one: pass only one of them.");
+		throw new CommandError("bad_field", "--fork begins a new session, --session and --continue go on with one: pass only one of them.");
 	if (fork !== undefined) return { transcript: copyOf(store, fork), isNew: false };
 	const named = session !== undefined ? store.named(session) : goOn ? store.latest() : id === undefined ? undefined : store.withId(id);
 	if (!named) return { transcript: store.create(), isNew: true };
@@ -68,7 +70,7 @@ export function beginning({ session, fork, continue: goOn, "session-id": id }: O
 function copyOf(store: SessionStore, word: string): Transcript {
 	const source = store.named(word);
 	const from = store.read(source);
-	if (!from) throw new CommandError(`No session found: ${word}. See bowline sessions.`);
+	if (!from) throw new CommandError("no_session", `No session found: ${word}. See bowline sessions.`);
 	return forkOf(store, from, from.leafId, source.file);
 }
 
@@ -85,7 +87,7 @@ export async function resumeChoice(
 	const problem = await restoreChoice(chosen, { model: !isModelGiven, level: options.thinking === undefined });
 	// The model no longer exists, or the file names none.
 	if (!choice.model) choice.use(await start());
-	if (problem) warn(`${problem}. The session goes on with ${choice.model?.id ?? "no model"}.`);
+	if (problem) warn(`${asSentence(problem)} The session goes on with ${choice.model?.id ?? "no model"}.`);
 	const unknown = unknownEntries(chosen);
 	if (unknown) warn(unknown);
 	noteChoice(chosen);

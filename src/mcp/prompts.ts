@@ -1,5 +1,5 @@
 /** Prompts of servers as slash commands. */
-import { CommandError } from "../lib/command-error.ts";
+import { CommandError } from "../protocol/command-error.ts";
 import type { UserContent } from "../protocol/content.ts";
 import { isObject } from "./config.ts";
 import { toolName } from "./names.ts";
@@ -48,7 +48,7 @@ export async function expandPrompt(text: string, servers: readonly Server[], sig
 			});
 			return contentOf(messages);
 		} catch (error) {
-			throw new CommandError((error as Error).message);
+			throw new CommandError("failed", (error as Error).message);
 		}
 	}
 	return undefined;
@@ -58,7 +58,7 @@ export async function expandPrompt(text: string, servers: readonly Server[], sig
 function argumentsOf(prompt: ServerPrompt, text: string, command: string): Record<string, string> {
 	const words = wordsOf(text.trim(), prompt.arguments.length);
 	const missing = prompt.arguments.find(({ isRequired }, index) => isRequired && words[index] === undefined);
-	if (missing) throw new CommandError(`${command} needs ${missing.name}`);
+	if (missing) throw new CommandError("bad_field", `${command} needs ${missing.name}`);
 	return Object.fromEntries(prompt.arguments.flatMap(({ name }, index) => (words[index] === undefined ? [] : [[name, words[index]]])));
 }
 

@@ -1,9 +1,9 @@
 /** The servers of one session. A call is looked up here and nowhere else. */
 import type { Tool } from "../agent/contracts.ts";
 import { onAbort } from "../lib/abort.ts";
-import { CommandError } from "../lib/command-error.ts";
 import { didYouMean } from "../lib/nearest.ts";
 import { fitsStars } from "../lib/stars.ts";
+import { CommandError } from "../protocol/command-error.ts";
 import type { UserContent } from "../protocol/content.ts";
 import type { EventOf } from "../protocol/events.ts";
 import type { McpServer, McpServers } from "../protocol/mcp.ts";
@@ -93,7 +93,7 @@ export class Registry {
 	async setHost(servers: McpServers): Promise<string[]> {
 		const { entries, problems, warnings } = readEntries(servers, { source: "host", directory: this.#parts.cwd });
 		const problem = problems[0] ?? entries.find(isWrong)?.problem;
-		if (problem !== undefined) throw new CommandError(problem);
+		if (problem !== undefined) throw new CommandError("bad_field", problem);
 		warnings.forEach(this.#parts.warn);
 		this.#host = entries;
 		this.#adoptAll();
@@ -118,9 +118,9 @@ export class Registry {
 		const server = this.#servers.get(name);
 		if (!server) {
 			const meant = didYouMean(name, [...this.#servers.keys()]).trim();
-			throw new CommandError(`There is no MCP server ${JSON.stringify(name)}`, undefined, undefined, meant || undefined);
+			throw new CommandError("not_found", `There is no MCP server ${JSON.stringify(name)}`, meant || undefined);
 		}
-		if (server.status === "disabled") throw new CommandError(`MCP server ${JSON.stringify(name)} is disabled`);
+		if (server.status === "disabled") throw new CommandError("unsupported", `MCP server ${JSON.stringify(name)} is disabled`);
 		await server.restart();
 	}
 

@@ -155,7 +155,7 @@ export class ModelRegistry implements ModelAccess {
 		const reason = unavailable && (await this.refusal(unavailable.model));
 		if (reason) return reason;
 		const guess = await this.guess(pattern);
-		return { problem: `Model not found: ${pattern}.${guess && ` ${guess}`} See \`bowline models\` for what can be used.`, code: "model_not_found" };
+		return { problem: `Model not found: ${pattern}.${guess && ` ${guess}`} See \`bowline models\` for what can be used.`, code: "unknown_model" };
 	}
 
 	/** A sentence about the provider or model that was probably meant. Those that can be asked are guessed first. */
@@ -197,7 +197,7 @@ export class ModelRegistry implements ModelAccess {
 		if (model) return { model, ...(level ? { level } : {}) };
 		const { problems } = await this.#providers.file();
 		const reasons = problems.filter((problem) => problem.provider !== undefined && providerName(problem.provider) === provider);
-		return { problem: `Model not found: ${pattern}.${sentences(reasons)}`, code: "model_not_found" };
+		return { problem: `Model not found: ${pattern}.${sentences(reasons)}`, code: "unknown_model" };
 	}
 
 	/** Makes sure that the model can be asked: gives it with the facts of this registry, or the reason why not. */

@@ -1,5 +1,7 @@
 /** Files and pipes as parts of a prompt: text is put into it, images are sent with it. */
+
 import { readFile, stat } from "node:fs/promises";
+import { asSentence } from "../lib/as-sentence.ts";
 import { imageType } from "../lib/image-format.ts";
 import { UsageError } from "../lib/usage-error.ts";
 import type { Image } from "../protocol/content.ts";
@@ -38,7 +40,7 @@ async function found(cwd: string, word: string): Promise<string> {
 	try {
 		return await resolveExisting(cwd, word);
 	} catch (error) {
-		throw new UsageError(`@${word}: ${(error as Error).message}. A prompt that begins with @ needs a space before it.`);
+		throw new UsageError(`@${word}: ${asSentence((error as Error).message)} A prompt that begins with @ needs a space before it.`);
 	}
 }
 

@@ -1,4 +1,5 @@
 /** `-p` and `--mode json`: prompts from the command line, the answer or the events on stdout, an exit code. Nothing waits for a person. */
+import { withoutError } from "../lib/as-sentence.ts";
 import { exitCodes } from "../lib/exit-codes.ts";
 import { toLine } from "../lib/jsonl.ts";
 import { printable } from "../lib/printable.ts";
@@ -6,6 +7,7 @@ import { runsLaterInWords } from "../lib/runs-later.ts";
 import { guardStderr } from "../lib/stderr.ts";
 import { UsageError } from "../lib/usage-error.ts";
 import { type Arguments, refuseUnknown } from "../live/arguments.ts";
+import type { Refusal } from "../live/dispatch.ts";
 import type { Extensions } from "../live/extensions.ts";
 import type { Front } from "../live/front.ts";
 import { checkMcpConfig, loadExtensions, type OpenSession, openSession } from "../live/open-session.ts";
@@ -72,8 +74,8 @@ async function converse({ workspace, extensions, prompts, stdout, ending, warn }
 	const updates = asked ?? dialect.updates;
 	const events: EventWriter = new EventWriter(writer, updates, () => performance.now(), dialect.frames);
 	/** Refusals are among the events, as they are for hosts. */
-	const refuse = (command: string, error: string) => {
-		if (isJson) events.send({ type: "response", command, success: false, error });
+	const refuse = (command: string, { text: error, code }: Refusal) => {
+		if (isJson) events.send({ type: "response", command, success: false, error, code });
 	};
 	const front: Front = {
 		flow: writer,
@@ -81,9 +83,9 @@ async function converse({ workspace, extensions, prompts, stdout, ending, warn }
 		hasUI: false,
 		warn,
 		atExit: (then) => void process.once("exit", then),
-		sendFailed(command, error) {
-			warn(`A message of an extension could not be sent: ${error}`);
-			refuse(command, error);
+		sendFailed(command, text, code) {
+			warn(`A message of an extension could not be sent: ${text}`);
+			refuse(command, { text, code });
 		},
 		shutdown: () => ending.leave(),
 		variations: dialect,
@@ -112,7 +114,7 @@ async function converse({ workspace, extensions, prompts, stdout, ending, warn }
 		warn(`${later}. Look at them before they run. bowline chat --continue goes on here: /changes shows them, /undo puts them back.`);
 	const { unasked } = live.assembly.permissions;
 	for (const call of unasked) warn(unaskedText(call));
-	if (result.problem !== undefined) console.error(`Error: ${printable(result.problem)}`);
+	if (result.problem !== undefined) console.error(`Error: ${printable(withoutError(result.problem))}`);
 	await ending.regular(result.code === exitCodes.done && unasked.length > 0 ? exitCodes.unapproved : result.code);
 }
 
@@ -126,7 +128,7 @@ function unaskedText({ tool, text, remedy }: UnaskedCall): string {
 interface Asking {
 	outcome: Outcome;
 	ending: Ending;
-	refuse: (command: string, error: string) => void;
+	refuse: (command: string, refusal: Refusal) => void;
 	warn: Warn;
 }
 

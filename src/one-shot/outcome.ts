@@ -1,8 +1,10 @@
 /** The outcome of a prompt, as the events report it, and the resulting exit code. */
 
 import { exitCodes } from "../lib/exit-codes.ts";
+import type { Refusal } from "../live/dispatch.ts";
 import type { BudgetReason } from "../protocol/budget.ts";
 import { budgetRefusal } from "../protocol/budget-refusal.ts";
+import { exitCodeOf } from "../protocol/errors.ts";
 import type { AgentEvent, EventOf } from "../protocol/events.ts";
 import type { AssistantMessage } from "../protocol/messages.ts";
 
@@ -51,7 +53,7 @@ export class Outcome {
 	}
 
 	/** `refusal`: why no run began. No reply, because an extension took the prompt, counts as success, unless a value was asked for. */
-	result(refusal?: string): Result {
+	result(refusal?: Refusal): Result {
 		const { output, outputError = "An extension handled the prompt." } = this.#output;
 		const result = this.#plain(refusal);
 		if (!this.#isValue)
@@ -64,12 +66,12 @@ export class Outcome {
 		};
 	}
 
-	#plain(refusal: string | undefined): Result {
+	#plain(refusal: Refusal | undefined): Result {
 		const reply = this.#last;
 		const hasAnswer = refusal === undefined && reply && reply.stopReason !== "error" && reply.stopReason !== "aborted";
 		const answer = hasAnswer ? textOf(reply) : undefined;
-		if (this.#exceeded) return { code: exitCodes.budget, answer, problem: refusal ?? budgetRefusal(this.#exceeded) };
-		if (refusal !== undefined) return { code: exitCodes.failed, problem: refusal };
+		if (this.#exceeded) return { code: exitCodeOf("budget_exceeded"), answer, problem: refusal?.text ?? budgetRefusal(this.#exceeded) };
+		if (refusal) return { code: exitCodeOf(refusal.code), problem: refusal.text };
 		if (reply && !hasAnswer) return { code: exitCodes.failed, problem: reply.errorMessage ?? "The reply was aborted." };
 		if (reply?.stopReason === "length")
 			return { code: exitCodes.failed, answer, problem: "The answer was cut: it reached the model's limit for one reply." };

@@ -82,7 +82,7 @@ export function budgetPolicy({ limits, warnAtRatio, onExceeded, estimate, emit, 
 	const stop = (reason: BudgetReason): void => {
 		exceeded = reason;
 		if (reason !== "subagents") clearInterval(timer);
-		halted = { message: budgetRefusal(reason), run: fateOfRun(reason) };
+		halted = { message: budgetRefusal(reason), code: "budget_exceeded", run: fateOfRun(reason) };
 		halt.abort(halted);
 	};
 	const snapshot = (reason = exceeded ?? dimensions.find((dimension) => warned.has(dimension))): BudgetSnapshot => ({
@@ -170,7 +170,7 @@ export function budgetPolicy({ limits, warnAtRatio, onExceeded, estimate, emit, 
 		},
 		async admit() {
 			tell();
-			return halt.signal.aborted ? { refused: (halt.signal.reason as Halt).message } : undefined;
+			return halt.signal.aborted ? { refused: (halt.signal.reason as Halt).message, code: "budget_exceeded" } : undefined;
 		},
 		/** A check of a subagent's work has its own id and counts as a call that has not begun. */
 		beforeTool: async ({ toolCallId }) => (isStopped() && !begun.has(toolCallId) ? { denied: `Budget exceeded (${exceeded})` } : undefined),

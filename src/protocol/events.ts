@@ -3,6 +3,7 @@ import Type, { type Static } from "typebox";
 import { BudgetScope, BudgetSnapshot } from "./budget.ts";
 import { CompactionResult } from "./commands/compaction.ts";
 import { event, type Fields, flag, integer, jsonObject, list, number, optional, orNull, text, words } from "./define.ts";
+import { ErrorCode } from "./error-code.ts";
 import { samples } from "./examples.ts";
 import { optionalIdentity } from "./identity.ts";
 import { McpStatus } from "./mcp.ts";
@@ -304,7 +305,7 @@ export const Response = Type.Object(
 		success: flag(),
 		data: optional(Type.Unknown()),
 		error: optional(text({ description: "On failure: the reason in words." })),
-		code: optional(text({ description: "On some failures: a word for programs. Not in dialect `strict`." })),
+		code: optional(ErrorCode),
 		hint: optional(text({ description: "On failure: a guess for a person, such as the name that was probably meant. Not in dialect `strict`." })),
 	},
 	{
@@ -313,7 +314,7 @@ export const Response = Type.Object(
 		examples: [
 			{ id: "1", type: "response", command: "set_thinking_level", success: true },
 			{ id: "2", type: "response", command: "get_last_assistant_text", success: true, data: { text: "A small web shop." } },
-			{ id: "3", type: "response", command: "set_model", success: false, error: "Model not found: acme/m9" },
+			{ id: "3", type: "response", command: "set_model", success: false, error: "Model not found: acme/m9", code: "unknown_model" },
 		],
 	},
 );

@@ -34,6 +34,7 @@ export interface ParseFailure {
 	/** The id is reported only in dialects that have it. */
 	hidesId?: true;
 	error: string;
+	code: "bad_json" | "unknown_command" | "bad_field";
 	/** A guess for a person; programs compare the error. */
 	hint?: string;
 }
@@ -43,8 +44,8 @@ export type InboundFrame = CommandFrame | { kind: "control"; frame: ControlFrame
 const longestKey = 200;
 const typeIsMissing = 'A command needs a member "type", such as {"id":"1","type":"get_state"}';
 
-export function parseFailure(reason: string): ParseFailure {
-	return { kind: "failure", command: "parse", id: undefined, error: `Failed to parse command: ${reason}` };
+export function parseFailure(reason: string, code: ParseFailure["code"] = "bad_json"): ParseFailure {
+	return { kind: "failure", command: "parse", id: undefined, error: `Failed to parse command: ${reason}`, code };
 }
 
 export function parseInbound(line: string): InboundFrame {
@@ -68,15 +69,15 @@ export function parseInbound(line: string): InboundFrame {
 	const id = typeof params.id === "string" || Number.isFinite(params.id) ? (params.id as RequestId) : undefined;
 	if (!row) {
 		const hint = params.type === undefined && { hint: typeIsMissing };
-		return { kind: "failure", command: name, id, hidesId: true, error: `Unknown command: ${name}`, ...hint };
+		return { kind: "failure", command: name, id, hidesId: true, error: `Unknown command: ${name}`, code: "unknown_command", ...hint };
 	}
 	const problem = row.check(params);
 	if (row.lane === "control") {
-		return problem ? parseFailure(`${name}: ${problem}`) : { kind: "control", frame: frame as ControlFrame };
+		return problem ? parseFailure(`${name}: ${problem}`, "bad_field") : { kind: "control", frame: frame as ControlFrame };
 	}
-	if (problem) return { kind: "failure", command: name, id, error: `${name}: ${problem}` };
+	if (problem) return { kind: "failure", command: name, id, error: `${name}: ${problem}`, code: "bad_field" };
 	const { key } = params;
 	if (key != null && (typeof key !== "string" || key.length > longestKey || key === ""))
-		return { kind: "failure", command: name, id, error: `${name}: key must be a string of 1 to ${longestKey} characters` };
+		return { kind: "failure", command: name, id, error: `${name}: key must be a string of 1 to ${longestKey} characters`, code: "bad_field" };
 	return { kind: "command", name: name as CommandName, lane: row.lane, id, ...(key != null && { key }), params };
 }

@@ -2,6 +2,7 @@
 import Type, { type Static } from "typebox";
 import { BudgetSnapshot } from "./budget.ts";
 import { flag, frame, integer, jsonObject, list, optional, orNull, shape, text, words } from "./define.ts";
+import { ErrorCode } from "./error-code.ts";
 import { samples } from "./examples.ts";
 import { ExtensionUiRequest } from "./extension-ui.ts";
 import { idleState } from "./live.ts";
@@ -23,6 +24,7 @@ export type RunStatus = Static<typeof RunStatus>;
 export const RunError = shape("RunError", "Why a run failed.", {
 	kind: text({ description: "`rate_limit`, `transient`, `overflow` or `permanent`; `refused` for a prompt that could not start; `interrupted`." }),
 	message: text(),
+	code: optional(ErrorCode),
 	retryable: flag({ description: "Whether `resume_run` may succeed without any change." }),
 	retryAfterMs: optional(integer({ description: "How long the provider asks to wait." })),
 });

@@ -2,6 +2,7 @@
 import Type, { type Static } from "typebox";
 import { ImageInput } from "./content.ts";
 import { flag, integer, jsonObject, list, number, optional, orNull, shape, text, words } from "./define.ts";
+import { ErrorCode } from "./error-code.ts";
 import { thinkingLevels } from "./levels.ts";
 import { scopes } from "./routes.ts";
 
@@ -114,7 +115,7 @@ export const ArtifactList = shape("ArtifactList", "Files that subagents left.", 
 });
 export const DrainState = shape("DrainState", "Whether the server drains.", { draining: flag(), deadlineMs: optional(integer()) });
 export const ServeError = shape("ServeError", "A refusal. `message` names the remedy.", {
-	error: Type.Object({ code: text(), message: text(), details: optional(jsonObject) }),
+	error: Type.Object({ code: ErrorCode, message: text(), details: optional(jsonObject) }),
 });
 
 // ─── The fleet: with `bowline serve --fleet` ───

@@ -13,11 +13,13 @@ export interface Response {
 	data?: unknown;
 	/** On failure: the reason in words. */
 	error?: string;
-	/** On some failures: a word for programs. Not in dialect `strict`. */
-	code?: string;
+	code?: ErrorCode | undefined;
 	/** On failure: a guess for a person, such as the name that was probably meant. Not in dialect `strict`. */
 	hint?: string;
 }
+
+/** Why something failed, as a word for programs; [each code](errors.md) says what to do. Later versions may have more: keep a default. Dialects `pi` and `omp` give those that their hosts know, `strict` none. */
+export type ErrorCode = "bad_json" | "unknown_command" | "bad_field" | "unsupported" | "not_found" | "nothing_to_do" | "key_reused" | "frame_too_large" | "unknown_since" | "stale_cursor" | "cursor_ahead" | "busy" | "session_busy" | "aborted" | "interrupted" | "conflict" | "no_model" | "unknown_model" | "unknown_provider" | "no_key" | "key_failed" | "no_address" | "price_unknown" | "model_failed" | "budget_exceeded" | "no_sandbox" | "refused" | "no_session" | "bad_session" | "elsewhere" | "not_stored" | "io" | "failed" | "internal" | "agent_crashed" | "stopped" | "session_deleted" | "seat_taken" | "not_attached" | "unauthorized" | "scope" | "read_only" | "token_in_url" | "wrong_host" | "wrong_origin" | "cross_site" | "no_route" | "wrong_method" | "upgrade" | "too_many_requests" | "too_many_connections" | "not_settable" | "outside_roots" | "directory_moved" | "directory_missing" | "no_room" | "draining" | "timeout" | "no_artifact" | "no_fleet" | "no_result" | "unknown_run" | "unknown_lane" | "unknown_budget" | "not_initialised" | "other_version" | "owned" | "unavailable" | "unreachable" | "token" | "http" | "too_long";
 
 export type ThinkingLevel = "off" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
 
@@ -1209,6 +1211,7 @@ export interface RunError {
 	/** `rate_limit`, `transient`, `overflow` or `permanent`; `refused` for a prompt that could not start; `interrupted`. */
 	kind: string;
 	message: string;
+	code?: ErrorCode | undefined;
 	/** Whether `resume_run` may succeed without any change. */
 	retryable: boolean;
 	/** How long the provider asks to wait. */
@@ -1410,7 +1413,7 @@ export interface DrainState {
 /** A refusal. `message` names the remedy. */
 export interface ServeError {
 	error: {
-		code: string;
+		code: ErrorCode | undefined;
 		message: string;
 		details?: Record<string, unknown>;
 	};

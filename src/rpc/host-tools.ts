@@ -1,10 +1,10 @@
 /** Tools that live in the host: the model calls them, the host answers over the wire. */
 import type { Tool, ToolExecution } from "../agent/tool.ts";
-import { CommandError } from "../lib/command-error.ts";
 import { uuid } from "../lib/ids.ts";
 import { toolProblem } from "../lib/tool-definition.ts";
 import { ToolFailure } from "../lib/tool-failure.ts";
 import type { ToolSource } from "../live/tool-sources.ts";
+import { CommandError } from "../protocol/command-error.ts";
 import type { HostToolCall, HostToolCancel, HostToolDefinition, HostToolResult, HostToolUpdate } from "../protocol/host-tools.ts";
 import type { ToolResult } from "../protocol/messages.ts";
 import { Calls } from "./calls.ts";
@@ -44,9 +44,9 @@ export class HostTools implements ToolSource {
 	set(definitions: readonly unknown[], taken: ReadonlySet<string>): string[] {
 		const checked = definitions.map(checkDefinition);
 		const names = checked.map(({ name }) => name);
-		if (new Set(names).size !== names.length) throw new CommandError("RPC host tool names must be unique");
+		if (new Set(names).size !== names.length) throw new CommandError("bad_field", "RPC host tool names must be unique");
 		const conflict = names.find((name) => taken.has(name));
-		if (conflict !== undefined) throw new CommandError(`RPC host tool "${conflict}" conflicts with an existing tool`);
+		if (conflict !== undefined) throw new CommandError("bad_field", `RPC host tool "${conflict}" conflicts with an existing tool`);
 		this.#tools = checked.map((definition) => this.#tool(definition));
 		return names;
 	}
@@ -119,12 +119,12 @@ function spoken(content: ToolResult["content"]): ToolResult["content"] {
 function checkDefinition(given: unknown, index: number): HostToolDefinition {
 	const { name, label, description, parameters, hidden } = (isObject(given) ? given : {}) as Record<string, unknown>;
 	const trimmed = typeof name === "string" ? name.trim() : "";
-	if (trimmed === "") throw new CommandError(`Host tool at index ${index} must provide a non-empty name`);
+	if (trimmed === "") throw new CommandError("bad_field", `Host tool at index ${index} must provide a non-empty name`);
 	const text = typeof description === "string" ? description.trim() : "";
-	if (text === "") throw new CommandError(`Host tool "${trimmed}" must provide a non-empty description`);
-	if (!isObject(parameters)) throw new CommandError(`Host tool "${trimmed}" must provide a JSON Schema object`);
+	if (text === "") throw new CommandError("bad_field", `Host tool "${trimmed}" must provide a non-empty description`);
+	if (!isObject(parameters)) throw new CommandError("bad_field", `Host tool "${trimmed}" must provide a JSON Schema object`);
 	const problem = toolProblem(trimmed, parameters);
-	if (problem) throw new CommandError(`Host tool "${trimmed}" ${problem}`);
+	if (problem) throw new CommandError("bad_field", `Host tool "${trimmed}" ${problem}`);
 	return {
 		name: trimmed,
 		description: text,

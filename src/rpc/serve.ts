@@ -94,7 +94,7 @@ export async function serve(pipes: Pipes, options: Options, unknown: readonly Un
 		host: { tools: hostTools, setEventFilter: (names) => events.setFilter(names) },
 		warn,
 		atExit,
-		sendFailed: (command, error) => events.send({ type: "response", command, success: false, error }),
+		sendFailed: (command, error, code) => events.send({ type: "response", command, success: false, error, code }),
 		shutdown: () => void ending.atRest(),
 		disconnect() {
 			hostTools.close();

@@ -1,20 +1,13 @@
 /** Lines in, frames out: parse, hand to the live session, answer. The only place where an error becomes `success: false`. */
-import { isCommandError } from "../lib/command-error.ts";
+
 import { toLine } from "../lib/jsonl.ts";
 import type { Log } from "../lib/log.ts";
 import { didYouMean } from "../lib/nearest.ts";
 import type { Dispatch, Replies } from "../live/dispatch.ts";
 import type { Lanes } from "../live/lanes.ts";
+import { isCommandError } from "../protocol/command-error.ts";
 import type { Response } from "../protocol/events.ts";
-import {
-	type CommandFrame,
-	type ControlFrame,
-	type OutboundFrame,
-	type ParseFailure,
-	parseFailure,
-	parseInbound,
-	type RequestId,
-} from "../protocol/frames.ts";
+import { type CommandFrame, type ControlFrame, type ParseFailure, parseFailure, parseInbound, type RequestId } from "../protocol/frames.ts";
 import { checks } from "../protocol/inbound.generated.ts";
 import type { Refusal } from "../session/refusal.ts";
 import type { Answer, Dialect, PromptReplies } from "./dialects/dialect.ts";
@@ -51,12 +44,12 @@ export class Server {
 	}
 
 	/** Answers a line that is not a command. If the host reads slowly, the answer waits its turn, so that such lines are bounded like all others. */
-	#fail({ id, hidesId, command, error, hint: given }: ParseFailure, size: number): void {
+	#fail({ id, hidesId, command, error, code, hint: given }: ParseFailure, size: number): void {
 		const { dialect, writer, lanes } = this.#parts;
 		const told = hidesId && !dialect.echoesIds ? undefined : id;
 		// Only the answer to an unknown name hides its id.
 		const hint = given ?? (hidesId ? didYouMean(command, Object.keys(checks)).trim() || undefined : undefined);
-		const answer = () => this.answer(told, command, { error, hint });
+		const answer = () => this.answer(told, command, { error, code, hint });
 		if (writer.isOpen) answer();
 		else lanes.enqueue(answer, true, size);
 	}
@@ -64,7 +57,7 @@ export class Server {
 	refuse(id: RequestId | undefined, name: string, error: unknown): void {
 		if (isCommandError(error)) return this.answer(id, name, { error: error.message, code: error.code, hint: error.hint });
 		this.#parts.log.error(`${name} failed unexpectedly`, error);
-		this.answer(id, name, { error: error instanceof Error ? error.message : String(error) });
+		this.answer(id, name, { error: error instanceof Error ? error.message : String(error), code: "internal" });
 	}
 
 	answerLong(id: RequestId | undefined, command: string, { member, json }: LongAnswer): void {
@@ -78,7 +71,15 @@ export class Server {
 		const isFailure = "error" in outcome;
 		const asOf = this.#parts.asOf?.();
 		const response: Response = { ...(asOf !== undefined && { asOf }), id, type: "response", command, success: !isFailure, ...outcome };
-		for (const line of linesOf(dialect.frames?.(response) ?? [response], command)) writer.write(line);
+		let lines: string[];
+		try {
+			lines = (dialect.frames?.(response) ?? [response]).map(toLine);
+		} catch (error) {
+			// No string is longer than half a gigabyte.
+			if (!(error instanceof RangeError)) throw error;
+			return this.answer(id, command, { error: tooLargeText(command), code: "frame_too_large" });
+		}
+		for (const line of lines) writer.write(line);
 		if (!writer.isOpen) lanes.weigh();
 	}
 }
@@ -142,18 +143,10 @@ function* enclosed(before: string, parts: Iterable<Uint8Array>, after: string): 
 	yield Buffer.from(after);
 }
 
-function linesOf(frames: readonly OutboundFrame[], command: string): string[] {
-	try {
-		return frames.map(toLine);
-	} catch (error) {
-		// No string is longer than half a gigabyte.
-		if (!(error instanceof RangeError)) throw error;
-		const text = `${command}: the answer is too large for one line. Ask for less of it, as with get_messages_page or get_entries since an entry.`;
-		return frames.map(({ data: _, ...frame }: OutboundFrame & { data?: unknown }) => toLine({ ...frame, success: false, error: text }));
-	}
-}
+const tooLargeText = (command: string) =>
+	`${command}: the answer is too large for one line. Ask for less of it, as with get_messages_page or get_entries since an entry.`;
 
 /** Accepted at once; a refusal comes after that, with the same id. */
 function plainReplies(answer: Answer): PromptReplies {
-	return { accept: (data) => answer({ data }), refuse: ({ text }) => answer({ error: text }) };
+	return { accept: (data) => answer({ data }), refuse: ({ text, code }) => answer({ error: text, code }) };
 }

@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import { accessSync, chmodSync, constants, mkdirSync, readdirSync, rmdirSync, rmSync, type Stats, statSync, writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { asSentence } from "../lib/as-sentence.ts";
 import type { Confinement, ProgramStart } from "../lib/shell/confinement.ts";
 import type { SandboxState, SandboxUse } from "../protocol/sandbox.ts";
 import type { SettingName, SettingValue } from "../protocol/settings.ts";
@@ -125,7 +126,7 @@ export class Sandbox {
 	get refusal(): string | undefined {
 		if (this.#state.active || !this.#input.setting("sandbox.required")) return undefined;
 		const { reason = "unknown reason", remedy = "" } = this.#state;
-		return `The sandbox that this session requires is not available: ${reason}. ${remedy}`.trim();
+		return `The sandbox that this session requires is not available: ${asSentence(reason)} ${remedy}`.trim();
 	}
 
 	/** What the result of a command says about it. */

@@ -54,7 +54,7 @@ export function admit(head: RequestHead, gate: Gate): Admitted {
 	const { bearer, hasTicket } = authenticate(head, gate, route);
 	checkScope(route, bearer);
 	if (bearer && !gate.admits(bearer))
-		throw new Refusal(429, "too_many_requests", "This token sends more than 200 requests a second. Wait a second.", {
+		throw new Refusal("too_many_requests", "This token sends more than 200 requests a second. Wait a second.", {
 			headers: { "Retry-After": "1" },
 		});
 	return { name, route, params, query, bearer, hasTicket };
@@ -84,7 +84,7 @@ function checkHost({ headers }: RequestHead, gate: Gate): void {
 	// Only what can be a host is repeated.
 	const name = typeof host === "string" && /^[\w.-]{1,253}(?::\d{1,5})?$|^\[[\da-fA-F:.]{2,45}\](?::\d{1,5})?$/.test(host) ? host : undefined;
 	const remedy = name === undefined ? "that host name. Add it with --allow-host <name>" : `${name}. If it is yours, add --allow-host ${name}`;
-	throw new Refusal(421, "wrong_host", `This server does not answer under ${remedy}.`);
+	throw new Refusal("wrong_host", `This server does not answer under ${remedy}.`);
 }
 
 function checkOrigin({ headers }: RequestHead, gate: Gate): void {
@@ -94,13 +94,12 @@ function checkOrigin({ headers }: RequestHead, gate: Gate): void {
 	// A proxy that speaks TLS for us: its pages come over https.
 	const isScheme = scheme === gate.scheme || (scheme === "https" && gate.allowed.length > 0 && !loopbackNames.includes(host.replace(/:\d+$/, "")));
 	const isOurs = gate.port !== undefined && isScheme && isOwnHost(host, scheme === gate.scheme ? gate : { ...gate, scheme: "https" });
-	if (!isOurs) throw new Refusal(403, "wrong_origin", "Requests of other origins are not served.");
+	if (!isOurs) throw new Refusal("wrong_origin", "Requests of other origins are not served.");
 }
 
 function checkFetchSite({ headers }: RequestHead): void {
 	const site = headers["sec-fetch-site"];
-	if (site !== undefined && site !== "same-origin" && site !== "none")
-		throw new Refusal(403, "cross_site", "Requests of other sites are not served.");
+	if (site !== undefined && site !== "same-origin" && site !== "none") throw new Refusal("cross_site", "Requests of other sites are not served.");
 }
 
 function splitUrl(url: string): { pathname: string; query: URLSearchParams } {
@@ -143,8 +142,8 @@ function findRoute(method: string, pathname: string): { name: RouteName; route: 
 		if (route.method === method) return { name, route, params };
 		methods.push(route.method);
 	}
-	if (methods.length === 0) throw new Refusal(404, "no_route", "There is nothing at this path. See docs/serve.md for the routes.");
-	throw new Refusal(405, "wrong_method", `This path takes ${methods.join(" and ")}.`, { headers: { Allow: methods.join(", ") } });
+	if (methods.length === 0) throw new Refusal("no_route", "There is nothing at this path. See docs/serve.md for the routes.");
+	throw new Refusal("wrong_method", `This path takes ${methods.join(" and ")}.`, { headers: { Allow: methods.join(", ") } });
 }
 
 /** Nowhere is a token accepted in an address. Each valid one in it is revoked, whatever it is called and wherever it is. */
@@ -155,7 +154,6 @@ function refuseTokenInUrl(url: string, query: URLSearchParams, gate: Gate): void
 	if (valid.length === 0) gate.onExposed(undefined);
 	for (const name of valid) gate.onExposed(name);
 	throw new Refusal(
-		400,
 		"token_in_url",
 		"A token does not belong into an address, where logs keep it: send Authorization: Bearer <token>. If it was valid, it is revoked now.",
 	);
@@ -184,7 +182,7 @@ function authenticate(head: RequestHead, gate: Gate, route: Route): { bearer: Be
 	if (gate.needsNoToken) return { bearer: local, hasTicket: false };
 	const wait = tokens.blockedMs(head.address);
 	if (wait > 0)
-		throw new Refusal(429, "too_many_requests", "Too many wrong tokens from this address. Wait a minute.", {
+		throw new Refusal("too_many_requests", "Too many wrong tokens from this address. Wait a minute.", {
 			headers: { "Retry-After": String(Math.ceil(wait / 1000)) },
 		});
 	const ticket = route.kind === "socket" ? ticketOf(head) : undefined;
@@ -200,7 +198,7 @@ function authenticate(head: RequestHead, gate: Gate, route: Route): { bearer: Be
 	throw unauthorized(ticket === undefined ? "This token is not valid, or not any more." : "This ticket was used, or is too old. Ask for a new one.");
 }
 
-const unauthorized = (text: string) => new Refusal(401, "unauthorized", text, { headers: { "WWW-Authenticate": "Bearer" } });
+const unauthorized = (text: string) => new Refusal("unauthorized", text, { headers: { "WWW-Authenticate": "Bearer" } });
 
 function bearerOf({ headers }: RequestHead): string | undefined {
 	const { authorization } = headers;
@@ -222,5 +220,5 @@ function checkScope({ scope, path }: Route, bearer: Bearer | undefined): void {
 	// The class of the command decides, once it is known.
 	const needed: Scope = scope === "command" ? "read" : scope;
 	if (!mayUse(bearer.scope, needed))
-		throw new Refusal(403, "scope", `${path} needs a token of scope ${needed}; this one has ${bearer.scope}. See bowline serve token add.`);
+		throw new Refusal("scope", `${path} needs a token of scope ${needed}; this one has ${bearer.scope}. See bowline serve token add.`);
 }

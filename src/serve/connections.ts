@@ -42,7 +42,7 @@ export class Connections {
 	check(bearer: Bearer, readersOfSession: number): void {
 		const { all, perToken, perSession } = this.#limits;
 		const refuse = (what: string) => {
-			throw new Refusal(429, "too_many_connections", `There are too many connections ${what}. Close one first.`, { headers: { "Retry-After": "5" } });
+			throw new Refusal("too_many_connections", `There are too many connections ${what}. Close one first.`, { headers: { "Retry-After": "5" } });
 		};
 		if (this.#open.size >= all) refuse(`to this server (${all})`);
 		if (readersOfSession >= perSession) refuse(`to this session (${perSession})`);

@@ -1,5 +1,7 @@
 /** What each route does. The checks are over when a handler is called. */
+
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { HttpErrorCode } from "../protocol/errors.ts";
 import { commandAccess } from "../protocol/names.generated.ts";
 import type { RouteName, Scope } from "../protocol/routes.ts";
 import { scopes } from "../protocol/routes.ts";
@@ -47,7 +49,7 @@ async function within<T>(ms: number, promise: Promise<T>, what: string): Promise
 	let timer: NodeJS.Timeout | undefined;
 	const late = new Promise<never>((_, reject) => {
 		timer = setTimeout(
-			() => reject(new Refusal(504, "timeout", `${what} was not answered within ${ms / 1000} s. It may still be done: its outcome comes as events.`)),
+			() => reject(new Refusal("timeout", `${what} was not answered within ${ms / 1000} s. It may still be done: its outcome comes as events.`)),
 			ms,
 		);
 	});
@@ -58,20 +60,10 @@ async function within<T>(ms: number, promise: Promise<T>, what: string): Promise
 	}
 }
 
-/** Failures of the agent whose status is not 200 where a route is not the command itself. */
-const statusOf: Readonly<Record<string, number>> = {
-	busy: 409,
-	key_reused: 409,
-	agent_crashed: 502,
-	stopped: 502,
-	seat_taken: 409,
-	unknown_model: 422,
-};
-
 interface ResponseFrame {
 	success: boolean;
 	error?: string;
-	code?: string;
+	code?: HttpErrorCode;
 	data?: Record<string, unknown>;
 }
 
@@ -80,9 +72,8 @@ async function prompt(call: Call, session: Session, body: Record<string, unknown
 	const frame = { type: "prompt", ...body, ...(key !== undefined && { key }) };
 	const answered = JSON.parse(await within(commandMs, session.command(caller, JSON.stringify(frame)), "prompt")) as ResponseFrame;
 	if (!answered.success) {
-		const isBusy = answered.code === undefined && session.isBusy && body.streamingBehavior === undefined;
-		const code = isBusy ? "busy" : (answered.code ?? "refused");
-		throw new Refusal(statusOf[code] ?? 422, code, answered.error ?? "The prompt was refused.");
+		const { code = "internal", error = "The prompt failed without a reason." } = answered;
+		throw new Refusal(code, error);
 	}
 	const { runId, disposition, duplicate } = answered.data ?? {};
 	return { ...(runId !== undefined && { runId }), disposition: disposition ?? "started", duplicate: duplicate === true };
@@ -98,7 +89,7 @@ async function asset({ request, response, params, name, server }: Call): Promise
 	server.page ??= new (await import("./page-assets.ts")).PageAssets();
 	const { pagePolicy } = await import("./page-assets.ts");
 	const found = name === "page" ? (server.page as PageAssets).shell : (server.page as PageAssets).asset(params.name as string);
-	if (!found) throw new Refusal(404, "no_route", name === "page" ? "The page is not a part of this build." : "There is no such file.");
+	if (!found) throw new Refusal("no_route", name === "page" ? "The page is not a part of this build." : "There is no such file.");
 	const isGzip = found.gzip && /\bgzip\b/.test(String(request.headers["accept-encoding"] ?? ""));
 	answer(
 		response,
@@ -135,7 +126,7 @@ export const handlers: Record<Exclude<RouteName, "socket" | "manySocket">, Handl
 		const address = request.socket.remoteAddress ?? "";
 		const wait = tokens.blockedMs(address);
 		if (wait > 0)
-			throw new Refusal(429, "too_many_requests", "Too many wrong codes from this address. Wait a minute.", {
+			throw new Refusal("too_many_requests", "Too many wrong codes from this address. Wait a minute.", {
 				headers: { "Retry-After": String(Math.ceil(wait / 1000)) },
 			});
 		const body = (await bodyOf(call, mostLoginBytes)) as { code?: string; token?: string };
@@ -144,7 +135,6 @@ export const handlers: Record<Exclude<RouteName, "socket" | "manySocket">, Handl
 		tokens.noteFailure(address);
 		server.metrics.onAuthFailure("login");
 		throw new Refusal(
-			401,
 			"unauthorized",
 			body.code === undefined
 				? "This token is not valid."
@@ -165,7 +155,7 @@ export const handlers: Record<Exclude<RouteName, "socket" | "manySocket">, Handl
 		const body = (await bodyOf(call)) as CreateSession;
 		if (body.settings) body.settings = (await import("./validate.ts")).checkSettings(body.settings);
 		if (body.approve && !(server.config.mayApprove && bearerOf(call).scope === "admin"))
-			throw new Refusal(403, "scope", "approve needs a token of scope admin, and a server with the setting serve.approve.");
+			throw new Refusal("scope", "approve needs a token of scope admin, and a server with the setting serve.approve.");
 		const { session, isNew } = await server.sessions.create(body, key);
 		if (body.prompt && isNew) await prompt(call, session, body.prompt, key === undefined ? undefined : `create:${key}`.slice(0, 200));
 		answerJson(response, 201, session.view(), { Location: `/v1/sessions/${session.id}` });
@@ -218,7 +208,7 @@ export const handlers: Record<Exclude<RouteName, "socket" | "manySocket">, Handl
 		const type = String(body.type);
 		const access = Object.hasOwn(commandAccess, type) ? commandAccess[type as keyof typeof commandAccess] : "read";
 		if (access !== "read" && !mayUse(bearerOf(call).scope, "drive"))
-			throw new Refusal(403, "read_only", `${type} needs a token of scope drive; this one may only read.`);
+			throw new Refusal("read_only", `${type} needs a token of scope drive; this one may only read.`);
 		const key = keyOf(call.request);
 		const caller = { bearer: bearerOf(call), name: bearerOf(call).name };
 		const line = JSON.stringify({ ...body, ...(key !== undefined && { key }) });

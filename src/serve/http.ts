@@ -37,10 +37,11 @@ export const mostLoginBytes = 16 * 1024;
 /** The text of a JSON body, checked before it is read. Throws a Refusal. */
 export async function readBody(request: IncomingMessage, response: ServerResponse, most = mostBodyBytes): Promise<string> {
 	const { "content-type": type, "content-length": length, "content-encoding": encoding } = request.headers;
-	if (!/^application\/json\s*(;|$)/i.test(type ?? "")) throw new Refusal(415, "bad_json", "Send JSON with Content-Type: application/json.");
-	if (encoding !== undefined && encoding !== "identity") throw new Refusal(415, "bad_json", "Send the body without Content-Encoding.");
+	if (!/^application\/json\s*(;|$)/i.test(type ?? ""))
+		throw new Refusal("bad_json", "Send JSON with Content-Type: application/json.", { status: 415 });
+	if (encoding !== undefined && encoding !== "identity") throw new Refusal("bad_json", "Send the body without Content-Encoding.", { status: 415 });
 	const limit = most < 1024 * 1024 ? `${most / 1024} KiB` : `${most / 1024 / 1024} MiB`;
-	const tooLarge = () => new Refusal(413, "bad_json", `The body is larger than ${limit}.`, { headers: { Connection: "close" } });
+	const tooLarge = () => new Refusal("bad_json", `The body is larger than ${limit}.`, { status: 413, headers: { Connection: "close" } });
 	if (Number(length ?? 0) > most) throw tooLarge();
 	// The client waits until it knows that its body is wanted.
 	if (/^100-continue$/i.test(request.headers.expect ?? "")) response.writeContinue();
@@ -57,14 +58,14 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
 /** An object, or a Refusal. */
 export function parseObject(text: string): Record<string, unknown> {
 	if (text.length > 2 * maxNesting && isNestedDeeperThan(maxNesting, text))
-		throw new Refusal(400, "bad_json", `The body is nested deeper than ${maxNesting}.`);
+		throw new Refusal("bad_json", `The body is nested deeper than ${maxNesting}.`);
 	let value: unknown;
 	try {
 		value = JSON.parse(text);
 	} catch (error) {
-		throw new Refusal(400, "bad_json", `The body is not JSON: ${(error as Error).message}`);
+		throw new Refusal("bad_json", `The body is not JSON: ${(error as Error).message}`);
 	}
-	if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Refusal(400, "bad_json", "The body must be a JSON object.");
+	if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Refusal("bad_json", "The body must be a JSON object.");
 	return value as Record<string, unknown>;
 }
 
@@ -74,7 +75,7 @@ export function numberOf(query: URLSearchParams, name: string, fallback: number,
 	if (text === null) return fallback;
 	const value = Number(text);
 	if (!/^\d{1,16}$/.test(text) || !Number.isSafeInteger(value))
-		throw new Refusal(400, "bad_field", `${name} must be a whole number, not ${JSON.stringify(text.slice(0, 40))}.`);
+		throw new Refusal("bad_field", `${name} must be a whole number, not ${JSON.stringify(text.slice(0, 40))}.`);
 	return Math.min(value, most);
 }
 
@@ -82,8 +83,7 @@ export function numberOf(query: URLSearchParams, name: string, fallback: number,
 export function keyOf({ headers }: IncomingMessage): string | undefined {
 	const key = headers["idempotency-key"];
 	if (key === undefined) return undefined;
-	if (typeof key !== "string" || key === "" || key.length > 200)
-		throw new Refusal(400, "bad_field", "Idempotency-Key must have 1 to 200 characters.");
+	if (typeof key !== "string" || key === "" || key.length > 200) throw new Refusal("bad_field", "Idempotency-Key must have 1 to 200 characters.");
 	return key;
 }
 
@@ -92,6 +92,6 @@ export function cursorOf(text: string | null | undefined): number | undefined {
 	if (text === null || text === undefined || text === "") return undefined;
 	const value = Number(text);
 	if (!/^\d{1,16}$/.test(text) || !Number.isSafeInteger(value))
-		throw new Refusal(400, "bad_field", `A cursor is a number, not ${JSON.stringify(text.slice(0, 40))}.`);
+		throw new Refusal("bad_field", `A cursor is a number, not ${JSON.stringify(text.slice(0, 40))}.`);
 	return value;
 }

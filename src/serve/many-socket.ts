@@ -1,6 +1,9 @@
 /** One socket for many sessions, as a page uses it: every frame names its session. */
+
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
+import type { ErrorCode } from "../protocol/errors.ts";
+import { parseFailure } from "../protocol/frames.ts";
 import type { Connections, OpenConnection } from "./connections.ts";
 import { Reader, type Sink } from "./feed.ts";
 import { encoded } from "./frames.ts";
@@ -69,10 +72,11 @@ export function openManySocket(socket: WebSocket, stream: Duplex, { bearer, clie
 		try {
 			frame = JSON.parse(text) as Inbound;
 		} catch (error) {
-			return tell({ type: "response", command: "parse", success: false, error: `Failed to parse command: ${(error as Error).message}` });
+			const { command, error: text, code } = parseFailure((error as Error).message);
+			return tell({ type: "response", command, success: false, error: text, code });
 		}
 		const { type, id, sessionId } = frame ?? {};
-		const refuse = (error: string, code?: string) =>
+		const refuse = (error: string, code: ErrorCode) =>
 			tell({
 				...(typeof sessionId === "string" && { sessionId }),
 				...(id !== undefined && { id }),
@@ -80,7 +84,7 @@ export function openManySocket(socket: WebSocket, stream: Duplex, { bearer, clie
 				command: String(type),
 				success: false,
 				error,
-				...(code && { code }),
+				code,
 			});
 		if (typeof sessionId !== "string") return refuse('Every frame of this socket needs a member "sessionId".', "bad_field");
 		try {
@@ -97,13 +101,13 @@ export function openManySocket(socket: WebSocket, stream: Duplex, { bearer, clie
 
 	function attach(sessionId: string, { mode, afterSeq, takeover }: Inbound, id: unknown): void {
 		if (attached.size >= mostAttached && !attached.has(sessionId))
-			throw new Refusal(429, "too_many_connections", `A socket attaches to at most ${mostAttached} sessions. Detach from one first.`);
+			throw new Refusal("too_many_connections", `A socket attaches to at most ${mostAttached} sessions. Detach from one first.`);
 		const session = sessions.get(sessionId);
 		const after = Number.isSafeInteger(afterSeq) ? (afterSeq as number) : undefined;
 		session.beforeReader(after);
 		const wantsSeat = mode === "write";
 		if (wantsSeat && !mayUse(bearer.scope, "drive"))
-			throw new Refusal(403, "read_only", "mode write needs a token of scope drive; this one may only read.");
+			throw new Refusal("read_only", "mode write needs a token of scope drive; this one may only read.");
 		if (wantsSeat) session.checkSeat(client, takeover === true);
 		let known = attached.get(sessionId);
 		if (!known) {

@@ -1,14 +1,23 @@
-/** A request that is not served: a status, a code that programs compare, and a text that names the remedy. */
-export class Refusal extends Error {
+/** A request that is not served: a code that programs compare, a text that names the remedy, and the status of the code's row. */
+import { type HttpErrorCode, type HttpStatus, httpStatusOf } from "../protocol/errors.ts";
+
+interface More<Code extends HttpErrorCode> {
+	/** Of a code that has several. */
+	status?: HttpStatus<Code>;
+	details?: Record<string, unknown>;
+	headers?: Record<string, string>;
+}
+
+export class Refusal<Code extends HttpErrorCode = HttpErrorCode> extends Error {
 	override name = "Refusal";
 	readonly status: number;
-	readonly code: string;
+	readonly code: Code;
 	readonly details: Readonly<Record<string, unknown>> | undefined;
 	readonly headers: Readonly<Record<string, string>>;
 
-	constructor(status: number, code: string, message: string, more: { details?: Record<string, unknown>; headers?: Record<string, string> } = {}) {
+	constructor(code: Code, message: string, more: More<Code> = {}) {
 		super(message);
-		this.status = status;
+		this.status = more.status ?? httpStatusOf(code);
 		this.code = code;
 		this.details = more.details;
 		this.headers = more.headers ?? {};

@@ -19,14 +19,14 @@ export class Roots {
 
 	/** The real path of a directory that a session may have. Throws a Refusal. */
 	directory(path: string): string {
-		if (!isAbsolute(path)) throw new Refusal(400, "bad_field", `cwd must be an absolute path, not ${JSON.stringify(path)}.`);
+		if (!isAbsolute(path)) throw new Refusal("bad_field", `cwd must be an absolute path, not ${JSON.stringify(path)}.`);
 		let real: string;
 		try {
 			real = realpathSync.native(path);
 			if (!statSync(real).isDirectory()) throw new Error("not a directory");
 		} catch {
 			// Outside the roots the answer does not reveal whether the directory exists.
-			if (this.#contains(path)) throw new Refusal(422, "bad_field", `cwd: there is no directory ${path}.`);
+			if (this.#contains(path)) throw new Refusal("bad_field", `cwd: there is no directory ${path}.`, { status: 422 });
 			throw this.#outside(path);
 		}
 		if (!this.#contains(real)) throw this.#outside(path);
@@ -70,8 +70,8 @@ export class Roots {
 			const roots = `not inside a root of this server (${this.paths.join(", ")})`;
 			const remedy = `Put the directory back, or start the server with --root ${place} and create a session there.`;
 			if (place === stored)
-				throw new Refusal(422, "outside_roots", `The directory of this session, ${stored}, is ${roots}. Start the server with --root ${place}.`);
-			throw new Refusal(422, "outside_roots", `The directory of this session, ${stored}, leads to ${place} now, which is ${roots}. ${remedy}`);
+				throw new Refusal("outside_roots", `The directory of this session, ${stored}, is ${roots}. Start the server with --root ${place}.`);
+			throw new Refusal("outside_roots", `The directory of this session, ${stored}, leads to ${place} now, which is ${roots}. ${remedy}`);
 		}
 		const link = linkInside(way, [...this.paths, ...this.#own]);
 		if (link === undefined) return place;
@@ -100,12 +100,12 @@ export class Roots {
 	}
 
 	#outside(path: string): Refusal {
-		return new Refusal(422, "outside_roots", `${path} is not inside a root of this server (${this.paths.join(", ")}). Start it with --root <dir>.`);
+		return new Refusal("outside_roots", `${path} is not inside a root of this server (${this.paths.join(", ")}). Start it with --root <dir>.`);
 	}
 }
 
 const moved = (stored: string, place: string, remedy: string) =>
-	new Refusal(409, "directory_moved", `The directory of this session, ${stored}, leads to ${place} now. ${remedy}`);
+	new Refusal("directory_moved", `The directory of this session, ${stored}, leads to ${place} now. ${remedy}`);
 
 function openDirectory(stored: string, place: string): number {
 	try {
@@ -116,6 +116,6 @@ function openDirectory(stored: string, place: string): number {
 		const what = isMissing ? "is missing" : `cannot be opened (${code})`;
 		const remedy = isMissing ? "Put it back" : "Make it readable";
 		const message = `The directory of this session, ${stored}, ${what}. ${remedy}, then send the command again. The session is kept as it is.`;
-		throw new Refusal(409, "directory_missing", message);
+		throw new Refusal("directory_missing", message);
 	}
 }

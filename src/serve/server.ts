@@ -1,4 +1,5 @@
 /** The server: listens, checks requests, hands them to their routes, and ends in order. */
+
 import { chmodSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { ServerOptions as SecureServerOptions } from "node:https";
@@ -9,6 +10,8 @@ import type { Duplex } from "node:stream";
 import { claim, holderOf, unclaim } from "../lib/claim.ts";
 import { uuid } from "../lib/ids.ts";
 import { version } from "../lib/version.ts";
+import { isCommandError } from "../protocol/command-error.ts";
+import type { HttpErrorCode } from "../protocol/errors.ts";
 import { dialectNames } from "../protocol/flags.ts";
 import type { Scope } from "../protocol/routes.ts";
 import { type Admitted, admit, type Gate, type RequestHead } from "./checks.ts";
@@ -246,7 +249,7 @@ export class BowlineServer {
 	/** A session for a first look: it needs no key, and works in a directory of its own. */
 	async createDemo(): Promise<{ session: Session; prompt: string }> {
 		const { makeDemo } = this.config;
-		if (!makeDemo) throw new Refusal(404, "not_found", "This server offers no demo.");
+		if (!makeDemo) throw new Refusal("not_found", "This server offers no demo.");
 		const { directory, prompt } = await makeDemo();
 		this.#roots.add(directory);
 		const settings = { "task.isolation.mode": "worktree" };
@@ -287,7 +290,7 @@ export class BowlineServer {
 	/** What answers the routes of runs and workers. */
 	fleetRoutes(): Promise<FleetRoutes> {
 		const { fleet } = this.config;
-		if (!fleet) throw new Refusal(404, "no_fleet", "This server does not show the fleet. Start it with bowline serve --fleet.");
+		if (!fleet) throw new Refusal("no_fleet", "This server does not show the fleet. Start it with bowline serve --fleet.");
 		this.#fleetRoutes ??= import("./fleet/handlers.ts").then((module) => new module.FleetRoutes(fleet));
 		return this.#fleetRoutes;
 	}
@@ -322,7 +325,7 @@ export class BowlineServer {
 			path = admitted.route.path;
 			if (admitted.route.isWork && this.#draining) throw drainingRefusal();
 			if (admitted.name === "socket" || admitted.name === "manySocket")
-				throw new Refusal(426, "upgrade", "Open a WebSocket here.", { headers: { Upgrade: "websocket", Connection: "Upgrade" } });
+				throw new Refusal("upgrade", "Open a WebSocket here.", { headers: { Upgrade: "websocket", Connection: "Upgrade" } });
 			await handlers[admitted.name]({ ...admitted, request, response, server: this });
 		} catch (error) {
 			// A client that disconnects in the middle of its body is not a fault.
@@ -364,11 +367,11 @@ export class BowlineServer {
 
 	#openSocket({ name, params, query, bearer }: Admitted, request: IncomingMessage, stream: Duplex, head: Buffer): void {
 		if (name !== "socket" && name !== "manySocket")
-			throw new Refusal(400, "bad_field", "There is no WebSocket at this path. See docs/serve.md for the routes.");
+			throw new Refusal("bad_field", "There is no WebSocket at this path. See docs/serve.md for the routes.");
 		const holder = bearer as Bearer;
 		if (this.#draining) throw drainingRefusal();
 		const client = query.get("client") ?? uuid(Date.now());
-		if (client.length > 200) throw new Refusal(400, "bad_field", "client has at most 200 characters.");
+		if (client.length > 200) throw new Refusal("bad_field", "client has at most 200 characters.");
 		const label = (query.get("name") ?? holder.name).slice(0, 200);
 		if (name === "manySocket") {
 			this.connections.check(holder, 0);
@@ -376,18 +379,16 @@ export class BowlineServer {
 		}
 		const session = this.sessions.get(params.id as string);
 		const mode = query.get("mode") ?? "read";
-		if (mode !== "read" && mode !== "write")
-			throw new Refusal(400, "bad_field", `mode must be read or write, not ${JSON.stringify(mode.slice(0, 20))}.`);
+		if (mode !== "read" && mode !== "write") throw new Refusal("bad_field", `mode must be read or write, not ${JSON.stringify(mode.slice(0, 20))}.`);
 		const wantsSeat = mode === "write";
-		if (wantsSeat && !mayUse(holder.scope, "drive"))
-			throw new Refusal(403, "scope", "mode=write needs a token of scope drive; this one may only read.");
+		if (wantsSeat && !mayUse(holder.scope, "drive")) throw new Refusal("scope", "mode=write needs a token of scope drive; this one may only read.");
 		const after = cursorOf(query.get("after"));
 		session.beforeReader(after);
 		this.connections.check(holder, session.feed.readers.size);
 		if (wantsSeat) session.checkSeat(client, query.get("takeover") === "1");
 		const updates = query.get("updates") ?? "delta";
 		if (updates !== "delta" && updates !== "full")
-			throw new Refusal(400, "bad_field", `updates must be delta or full, not ${JSON.stringify(updates.slice(0, 20))}.`);
+			throw new Refusal("bad_field", `updates must be delta or full, not ${JSON.stringify(updates.slice(0, 20))}.`);
 		this.#sockets.accept(request, stream, head, (socket) =>
 			openSessionSocket(
 				socket,
@@ -521,15 +522,14 @@ const framing: ReadonlySet<string> = new Set(["host", "content-length", "transfe
 function headOfRequest({ method, url, headers, headersDistinct, socket }: IncomingMessage): RequestHead {
 	// Of two values a proxy and this server might each believe another one. Twice the same is one, but for what frames a message.
 	const twice = decisive.find((name) => (framing.has(name) ? (headersDistinct[name] ?? []) : [...new Set(headersDistinct[name])]).length > 1);
-	if (twice !== undefined) throw new Refusal(400, "bad_field", `The header ${twice} may have one value.`, { headers: { Connection: "close" } });
+	if (twice !== undefined) throw new Refusal("bad_field", `The header ${twice} may have one value.`, { headers: { Connection: "close" } });
 	return { method: method ?? "", url: url ?? "/", headers, address: socket.remoteAddress ?? "" };
 }
 
 const internal = (error: unknown) => {
-	const { name, message } = error as Error;
 	// What a command of ours refused has a text for people.
-	if (name === "CommandError") return new Refusal(409, "refused", message);
-	return new Refusal(500, "internal", "The server failed at this request. Its log says more.");
+	if (isCommandError(error)) return new Refusal(error.code as HttpErrorCode, error.message);
+	return new Refusal("internal", "The server failed at this request. Its log says more.");
 };
 
 function refuseUpgrade(stream: Duplex, { status, headers, body }: Refusal): void {

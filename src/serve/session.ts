@@ -1,5 +1,8 @@
 /** One session: its state, its process when it is awake, its readers and its seat. It interprets no conversation; it routes frames. */
+
+import { asSentence } from "../lib/as-sentence.ts";
 import { claimOf } from "../lib/claim.ts";
+import type { ErrorCode } from "../protocol/errors.ts";
 import { type CommandFrame, type ControlFrame, parseInbound, type RequestId } from "../protocol/frames.ts";
 import { isNumbered } from "../protocol/live.ts";
 import { movers } from "../protocol/movers.ts";
@@ -259,7 +262,7 @@ export class Session {
 	beforeReader(after: number | undefined): void {
 		this.watch();
 		const { lastSeq } = this.feed.ring;
-		if (after !== undefined && after > lastSeq) throw new Refusal(400, "cursor_ahead", cursorAheadText(after, lastSeq));
+		if (after !== undefined && after > lastSeq) throw new Refusal("cursor_ahead", cursorAheadText(after, lastSeq));
 	}
 
 	/** New lines of the session file as entries, and the frames of the other process, if it keeps a log. */
@@ -302,7 +305,7 @@ export class Session {
 	wake(isAsked = false): Promise<void> {
 		if (this.state === "failed" && !isAsked && !this.#isMisplaced)
 			return Promise.reject(
-				new Refusal(502, "agent_crashed", `The agent of this session does not start: ${this.reason}. Start it with POST …/start.`),
+				new Refusal("agent_crashed", `The agent of this session does not start: ${asSentence(this.reason ?? "")} Start it with POST …/start.`),
 			);
 		if (this.#host.isDraining && !this.#agent) return Promise.reject(drainingRefusal());
 		if (this.state === "stopping") return new Promise<void>((resolve) => this.#whenStopped.push(resolve)).then(() => this.wake(isAsked));
@@ -323,7 +326,7 @@ export class Session {
 		this.watch();
 		const elsewhere = this.#elsewhere();
 		if (elsewhere !== undefined)
-			throw new Refusal(409, "elsewhere", `This session is in use by process ${elsewhere}. Close it there first.`, { details: { pid: elsewhere } });
+			throw new Refusal("elsewhere", `This session is in use by process ${elsewhere}. Close it there first.`, { details: { pid: elsewhere } });
 		await this.#host.startSlot(this, () => this.#startAgent());
 	}
 
@@ -365,7 +368,7 @@ export class Session {
 			this.#isMisplaced = isRefusal(error);
 			this.#setState("failed", message);
 			if (isRefusal(error)) throw error;
-			throw new Refusal(502, "agent_crashed", `The agent of this session did not start: ${message}`);
+			throw new Refusal("agent_crashed", `The agent of this session did not start: ${message}`);
 		}
 	}
 
@@ -386,8 +389,7 @@ export class Session {
 		if (this.state === "starting") await this.#starting?.catch(() => undefined);
 		const agent = this.#agent;
 		if (!agent) return;
-		if (this.state === "busy" && !options.abort)
-			throw new Refusal(409, "busy", 'The session is busy. Send abort first, or stop it with {"abort":true}.');
+		if (this.state === "busy" && !options.abort) throw new Refusal("busy", 'The session is busy. Send abort first, or stop it with {"abort":true}.');
 		this.#isStopRequested = true;
 		this.#setState("stopping");
 		await agent.stop();
@@ -423,7 +425,7 @@ export class Session {
 					command,
 					success: false,
 					error: wasAsked ? "The session was stopped before this was answered. Send it again." : text,
-					code: wasAsked ? "stopped" : "agent_crashed",
+					code: (wasAsked ? "stopped" : "agent_crashed") satisfies ErrorCode,
 				}),
 			);
 		this.#requests.clear();
@@ -442,13 +444,13 @@ export class Session {
 		if (this.record.file !== undefined) this.#tail = new FileTail(this.record.file);
 		if (wasAsked) {
 			this.#setState("asleep");
-			wasStarting?.reject(new Refusal(503, "stopped", "The session was stopped before its agent was ready. Start it again."));
+			wasStarting?.reject(new Refusal("stopped", "The session was stopped before its agent was ready. Start it again."));
 		} else {
 			this.#host.onCrash();
 			this.#crashes = [...this.#crashes.filter((at) => now() - at < crashWindowMs), now()];
 			if (wasStarting || this.#crashes.length >= mostCrashes) {
 				this.#setState("failed", last || how);
-				wasStarting?.reject(new Refusal(502, "agent_crashed", `The agent of this session did not start (${how})${last ? `: ${last}` : ""}`));
+				wasStarting?.reject(new Refusal("agent_crashed", `The agent of this session did not start (${how})${last ? `: ${last}` : ""}`));
 			} else this.#setState("crashed", text);
 		}
 		this.#attempt("save_failed", () => this.#host.save(this.record));
@@ -760,7 +762,7 @@ export class Session {
 		return new Promise((resolve, reject) => {
 			const answer = (line: string) => {
 				const response = JSON.parse(line) as Record<string, unknown>;
-				if (response.code === "agent_crashed" || response.code === "stopped") reject(new Refusal(502, "agent_crashed", String(response.error)));
+				if (response.code === "agent_crashed" || response.code === "stopped") reject(new Refusal("agent_crashed", String(response.error)));
 				else resolve(response);
 			};
 			this.#send(frame, { id: undefined, isOwn: true, answer }, true);
@@ -788,8 +790,8 @@ export class Session {
 		const inbound = parseInbound(line);
 		const { reader } = connection;
 		if (inbound.kind === "failure") {
-			const { id, command, error } = inbound;
-			return reader.send(this.#failure(id, command, error));
+			const { id, command, error, code } = inbound;
+			return reader.send(this.#failure(id, command, error, code));
 		}
 		if (inbound.kind === "control") return this.#control(connection, inbound.frame, line);
 		const { name, id } = inbound;
@@ -812,18 +814,18 @@ export class Session {
 	/** A command over HTTP. It uses the seat when that is free. */
 	async command(caller: Caller, line: string): Promise<string> {
 		const inbound = parseInbound(line);
-		if (inbound.kind === "failure") return this.#failure(inbound.id, inbound.command, inbound.error);
+		if (inbound.kind === "failure") return this.#failure(inbound.id, inbound.command, inbound.error, inbound.code);
 		if (inbound.kind === "control") {
 			const { type } = inbound.frame;
 			if (type !== "extension_ui_response" && type !== "permission_response")
-				throw new Refusal(400, "bad_field", `${type} is for the connection that holds the seat.`);
+				throw new Refusal("bad_field", `${type} is for the connection that holds the seat.`);
 			if (!mayUse(caller.bearer.scope, "drive")) throw readOnly(type);
 			this.#settleDialog(inbound.frame, line, caller.name, undefined);
 			return JSON.stringify({ type: "response", command: type, success: true });
 		}
 		const { name, id, params } = inbound;
 		if (name === "subscribe" || name === "set_event_filter" || name === "hello")
-			throw new Refusal(400, "bad_field", `${name} belongs to a connection: send it over a socket. For frames over HTTP see …/events.`);
+			throw new Refusal("bad_field", `${name} belongs to a connection: send it over a socket. For frames over HTTP see …/events.`);
 		const to = this.#destination(inbound);
 		if (to) return to.command(caller, line);
 		this.#checkAccess(caller.bearer, name, undefined);
@@ -888,7 +890,7 @@ export class Session {
 	async #whenAwake(bearer: Bearer, command: string): Promise<void> {
 		if (this.#agent && this.state !== "starting" && this.state !== "stopping") return;
 		if (!mayUse(bearer.scope, "drive"))
-			throw new Refusal(403, "read_only", `${command} needs a process, and the session is ${this.state}. A token of scope drive may wake it.`);
+			throw new Refusal("read_only", `${command} needs a process, and the session is ${this.state}. A token of scope drive may wake it.`);
 		await this.wake();
 	}
 
@@ -901,7 +903,7 @@ export class Session {
 		if (access === "interject") return;
 		const { holder } = this.seat;
 		if (connection ? this.seat.isHeldBy(connection) : !holder) return;
-		if (connection && !holder) throw new Refusal(409, "seat_taken", `${name} needs the seat. Connect with mode=write.`);
+		if (connection && !holder) throw new Refusal("seat_taken", `${name} needs the seat. Connect with mode=write.`);
 		throw seatTaken(name, holder as SeatHolder);
 	}
 
@@ -1083,7 +1085,7 @@ export class Session {
 		});
 	}
 
-	#failure(id: RequestId | undefined, command: string, error: string, code?: string): string {
+	#failure(id: RequestId | undefined, command: string, error: string, code: ErrorCode): string {
 		return JSON.stringify({
 			asOf: this.feed.ring.lastSeq,
 			...(id !== undefined && { id }),
@@ -1091,7 +1093,7 @@ export class Session {
 			command,
 			success: false,
 			error,
-			...(code !== undefined && { code }),
+			code,
 		});
 	}
 
@@ -1108,14 +1110,14 @@ export const cursorAheadText = (after: number, asOf: number) =>
 	`This session has no frame ${after}: its last one is ${asOf}. Start again without a cursor.`;
 
 export const drainingRefusal = () =>
-	new Refusal(503, "draining", "The server is about to end and takes no new work. Try again when it is back.", { headers: { "Retry-After": "5" } });
+	new Refusal("draining", "The server is about to end and takes no new work. Try again when it is back.", { headers: { "Retry-After": "5" } });
 
 const keyOf = ({ params: { key } }: CommandFrame) => (typeof key === "string" ? { key } : {});
 
-const readOnly = (command: string) => new Refusal(403, "read_only", `${command} needs a token of scope drive; this one may only read.`);
+const readOnly = (command: string) => new Refusal("read_only", `${command} needs a token of scope drive; this one may only read.`);
 
 function seatTaken(what: string, { name, since, client }: SeatHolder): Refusal {
-	return new Refusal(409, "seat_taken", `${what} needs the seat, which ${name} holds`, { details: { name, since, client: publicClient(client) } });
+	return new Refusal("seat_taken", `${what} needs the seat, which ${name} holds`, { details: { name, since, client: publicClient(client) } });
 }
 
 /** Whoever knows a client's id can take its seat back: others see its beginning only. */

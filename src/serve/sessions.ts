@@ -117,8 +117,8 @@ export class Sessions {
 		if (open) return open;
 		const record = this.#recordOf(id);
 		if (!record) {
-			if (this.#parts.index.removed.has(id)) throw new Refusal(410, "session_deleted", `The session ${id} was deleted.`);
-			throw new Refusal(404, "no_session", `There is no session ${id}. GET /v1/sessions lists them.`);
+			if (this.#parts.index.removed.has(id)) throw new Refusal("session_deleted", `The session ${id} was deleted.`);
+			throw new Refusal("no_session", `There is no session ${id}. GET /v1/sessions lists them.`);
 		}
 		const session = new Session(record, this.#host);
 		this.#open.set(id, session);
@@ -235,12 +235,12 @@ export class Sessions {
 		const sha256 = createHash("sha256").update(JSON.stringify(body)).digest("hex");
 		const known = this.#parts.index.key(key);
 		if (known && known.sha256 !== sha256)
-			return Promise.reject(new Refusal(409, "key_reused", `The key ${key} was used for another request. Use a new one.`));
+			return Promise.reject(new Refusal("key_reused", `The key ${key} was used for another request. Use a new one.`));
 		if (known) return Promise.resolve({ session: this.get(known.id), isNew: false });
 		const twin = this.#creating.get(`${key} ${sha256}`);
 		if (twin) return twin.then((session) => ({ session, isNew: false }));
 		if ([...this.#creating.keys()].some((each) => each.startsWith(`${key} `)))
-			return Promise.reject(new Refusal(409, "key_reused", `The key ${key} is being used for another request. Use a new one.`));
+			return Promise.reject(new Refusal("key_reused", `The key ${key} is being used for another request. Use a new one.`));
 		const creating = this.#create(body).then((session) => {
 			this.#parts.index.saveKey({ key, sha256, id: session.id, at: Date.now() });
 			return session;
@@ -283,9 +283,9 @@ export class Sessions {
 
 	async remove(id: string): Promise<void> {
 		const session = this.get(id);
-		if (session.isBusy) throw new Refusal(409, "busy", "The session is busy. Abort its run first.");
+		if (session.isBusy) throw new Refusal("busy", "The session is busy. Abort its run first.");
 		const { state, pid } = session.view();
-		if (state === "elsewhere") throw new Refusal(409, "elsewhere", `This session is in use by process ${pid}. Close it there first.`);
+		if (state === "elsewhere") throw new Refusal("elsewhere", `This session is in use by process ${pid}. Close it there first.`);
 		await session.stop();
 		const { file } = session.record;
 		if (file !== undefined && statSync(file, { throwIfNoEntry: false })) moveToTrash(file, Date.now());
@@ -375,7 +375,7 @@ export class Sessions {
 		if (awake.length < this.#parts.limits.maxAwake) return;
 		const [oldest] = awake.filter(({ maySleep }) => maySleep).sort((a, b) => a.since - b.since);
 		if (!oldest)
-			throw new Refusal(503, "no_room", `${awake.length} sessions are awake and none may sleep. Wait, stop one, or raise --max-awake.`, {
+			throw new Refusal("no_room", `${awake.length} sessions are awake and none may sleep. Wait, stop one, or raise --max-awake.`, {
 				headers: { "Retry-After": "5" },
 			});
 		await oldest.stop();
@@ -411,7 +411,7 @@ export class Sessions {
 function isAfter({ updatedAt, id }: SessionRecord, cursor: string): boolean {
 	const at = cursor.indexOf(".");
 	const time = Number(cursor.slice(0, at));
-	if (at < 0 || !Number.isFinite(time)) throw new Refusal(400, "bad_field", "cursor is not one of this list. Begin again without it.");
+	if (at < 0 || !Number.isFinite(time)) throw new Refusal("bad_field", "cursor is not one of this list. Begin again without it.");
 	return updatedAt < time || (updatedAt === time && id < cursor.slice(at + 1));
 }
 

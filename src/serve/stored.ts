@@ -62,7 +62,7 @@ export function readEntries(file: string | undefined, { since, tail, before, lim
 	const all = transcript.entries as readonly { id: string }[];
 	const placeOf = (id: string) => {
 		const at = all.findIndex((entry) => entry.id === id);
-		if (at < 0) throw new Refusal(400, "bad_field", `There is no entry ${JSON.stringify(id.slice(0, 80))} in this session.`);
+		if (at < 0) throw new Refusal("bad_field", `There is no entry ${JSON.stringify(id.slice(0, 80))} in this session.`);
 		return at;
 	};
 	const count = Math.min(tail ?? limit, limit);
@@ -98,7 +98,7 @@ function sendFile(response: ServerResponse, path: string, headers: Record<string
 export async function sendExport(response: ServerResponse, session: Session): Promise<void> {
 	const { file } = session.record;
 	if (file === undefined || !statSync(file, { throwIfNoEntry: false }))
-		throw new Refusal(409, "bad_field", "There is nothing to export yet: the session has no message.");
+		throw new Refusal("bad_field", "There is nothing to export yet: the session has no message.", { status: 409 });
 	const { exportSession, pageFileName } = await import("../transcript/export/index.ts");
 	const directory = mkdtempSync(join(tmpdir(), "bowline-export-"));
 	const clean = () => rmSync(directory, { recursive: true, force: true });
@@ -133,7 +133,6 @@ export function artifactsOf(session: Session): { name: string; size: number; mod
 export function sendArtifact(response: ServerResponse, session: Session, name: string): void {
 	const directory = artifactsDirectory(session);
 	const found = artifactsOf(session).find((each) => each.name === name);
-	if (!found || directory === undefined)
-		throw new Refusal(404, "no_artifact", "This session has no artifact of that name. GET …/artifacts lists them.");
+	if (!found || directory === undefined) throw new Refusal("no_artifact", "This session has no artifact of that name. GET …/artifacts lists them.");
 	sendFile(response, join(directory, basename(found.name)), download(found.name, "application/octet-stream"));
 }

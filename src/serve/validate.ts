@@ -13,24 +13,25 @@ export function checkBody(shapeName: string, body: Record<string, unknown>): voi
 	const unknown = Object.keys(body).find((name) => !Object.hasOwn(schema.properties, name));
 	if (unknown !== undefined) {
 		const known = Object.keys(schema.properties).join(", ");
-		throw new Refusal(400, "bad_field", `There is no member ${JSON.stringify(unknown)} here. There are: ${known}.`);
+		throw new Refusal("bad_field", `There is no member ${JSON.stringify(unknown)} here. There are: ${known}.`);
 	}
 	for (const [name, value] of Object.entries(body)) if (value === null) delete body[name];
 	const validator = Compile(schema);
 	if (validator.Check(body)) return;
 	const [problem] = validator.Errors(body);
 	const path = problem?.instancePath.replace(/^\//, "").replaceAll("/", ".");
-	throw new Refusal(400, "bad_field", `${path || "The body"} ${problem?.message ?? "does not fit"}.`);
+	throw new Refusal("bad_field", `${path || "The body"} ${problem?.message ?? "does not fit"}.`);
 }
 
 /** Returns the settings of a request with dotted names, without those that are null. Throws a Refusal for those that only the owner of the server sets. */
 export function checkSettings(settings: Record<string, unknown>): Record<string, unknown> {
 	const read = requestedSettings(settings);
 	if ("flat" in read) return Object.fromEntries(Object.entries(read.flat).filter(([, value]) => value !== null));
-	if ("refused" in read)
-		throw new Refusal(422, "not_settable", `A request may not set ${shortened(read.refused)}. Set it where the server is started.`);
+	if ("refused" in read) throw new Refusal("not_settable", `A request may not set ${shortened(read.refused)}. Set it where the server is started.`);
 	const { unknown } = read;
-	throw new Refusal(422, "bad_field", `There is no setting ${JSON.stringify(shortened(unknown))}.${didYouMean(unknown, Object.keys(rows))}`);
+	throw new Refusal("bad_field", `There is no setting ${JSON.stringify(shortened(unknown))}.${didYouMean(unknown, Object.keys(rows))}`, {
+		status: 422,
+	});
 }
 
 const shortened = (name: string) => (name.length > 100 ? `${name.slice(0, 100)}…` : name);

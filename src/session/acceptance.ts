@@ -1,9 +1,9 @@
 /** What happens to a prompt that arrives: decided from what the session is doing, without doing it. */
 import type { Doors } from "../agent/doors.ts";
-import type { IncomingPrompt } from "../agent/policy.ts";
+import type { Halt, IncomingPrompt } from "../agent/policy.ts";
 import type { BusyPeriod, Phase } from "./activity.ts";
 import { type QueueName, textOf } from "./inbox.ts";
-import { busy, type Refusal } from "./refusal.ts";
+import { busy, halted, type Refusal } from "./refusal.ts";
 
 export type Acceptance =
 	/** Idle: the prompt opens a busy period. */
@@ -17,8 +17,8 @@ export type Acceptance =
 
 export type StreamingBehavior = "steer" | "followUp";
 
-/** `haltReason`: why nothing new may be started, if so. */
-export function acceptanceOf(phase: Phase, streamingBehavior: StreamingBehavior | undefined, haltReason: string | undefined): Acceptance {
+/** `halt`: why nothing new may be started, if so. */
+export function acceptanceOf(phase: Phase, streamingBehavior: StreamingBehavior | undefined, halt: Halt | undefined): Acceptance {
 	switch (phase.name) {
 		case "idle":
 			return { act: "start" };
@@ -28,7 +28,7 @@ export function acceptanceOf(phase: Phase, streamingBehavior: StreamingBehavior 
 			const { period } = phase;
 			const isEnding = phase.name === "exclusive" || period.controller.signal.aborted;
 			if (isEnding && !period.successor) return { act: "succeed", period };
-			if (haltReason !== undefined) return { act: "refuse", refusal: { text: haltReason, code: "halted" } };
+			if (halt) return { act: "refuse", refusal: halted(halt) };
 			if (!streamingBehavior) return { act: "refuse", refusal: busy };
 			return { act: "queue", queue: streamingBehavior === "steer" ? "steering" : "followUp", period };
 		}

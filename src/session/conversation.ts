@@ -2,7 +2,7 @@
  * What was said so far: the transcript, and the live context that is made of it. The two never differ. Made first, and the same object for
  * as long as the process lives: a switch to another session replaces the transcript in place.
  */
-import { isCommandError } from "../lib/command-error.ts";
+import { isCommandError } from "../protocol/command-error.ts";
 import type { AgentMessage, AssistantMessage } from "../protocol/messages.ts";
 import { lostResultText } from "../protocol/texts.ts";
 import { droppedReply, type Entry, type EntryBody, type EntryOf } from "../transcript/entries.ts";

@@ -1,6 +1,6 @@
 /** Which model is asked, and how much it thinks. Choices last as long as the session; nothing is written to settings. */
 import type { ModelCatalogue, ModelProblem, ModelWithLevel } from "../agent/contracts.ts";
-import { CommandError } from "../lib/command-error.ts";
+import { CommandError } from "../protocol/command-error.ts";
 import { type ThinkingLevel, thinkingLevels } from "../protocol/levels.ts";
 import type { Model } from "../protocol/model.ts";
 import type { EntryBody } from "../transcript/entries.ts";
@@ -21,7 +21,7 @@ export interface ModelChoiceParts {
 }
 
 function refused({ provider, id }: Model, { problem, code }: ModelProblem): CommandError {
-	return code === "price_unknown" ? new CommandError(problem) : new CommandError(`No API key for ${provider}/${id}`, undefined, undefined, problem);
+	return code === "price_unknown" ? new CommandError(code, problem) : new CommandError(code ?? "failed", `No API key for ${provider}/${id}`, problem);
 }
 
 export class ModelChoice {
@@ -62,8 +62,7 @@ export class ModelChoice {
 	async set(provider: string, id: string): Promise<Model> {
 		const { catalogue } = this.#parts;
 		const model = await catalogue.findListed(provider, id);
-		if (!model)
-			throw new CommandError(`Model not found: ${provider}/${id}`, undefined, undefined, (await catalogue.guess(provider, id)) || undefined);
+		if (!model) throw new CommandError("unknown_model", `Model not found: ${provider}/${id}`, (await catalogue.guess(provider, id)) || undefined);
 		const problem = await catalogue.problem(model);
 		if (problem) throw refused(model, problem);
 		this.take({ model });
@@ -112,7 +111,8 @@ export class ModelChoice {
 	/** Takes the level, or the nearest one that the model has. `max` is the highest. */
 	setLevel(word: string): void {
 		const wanted = this.#named(word);
-		if (!wanted) throw new CommandError(`set_thinking_level: level must be ${thinkingLevels.map((level) => JSON.stringify(level)).join(" or ")}`);
+		if (!wanted)
+			throw new CommandError("bad_field", `set_thinking_level: level must be ${thinkingLevels.map((level) => JSON.stringify(level)).join(" or ")}`);
 		this.#wanted = wanted;
 		this.#changeLevel(this.#model ? this.#parts.clamp(this.#model, wanted) : wanted);
 	}

@@ -1,14 +1,14 @@
 /** From what arrived as a prompt to the messages a run begins with: policies are asked, skills and templates expanded, room is made. */
 import type { Next } from "../agent/loop.ts";
 import type { Admission, IncomingPrompt, PromptText } from "../agent/policy.ts";
-import { isCommandError } from "../lib/command-error.ts";
+import { isCommandError } from "../protocol/command-error.ts";
 import type { Text } from "../protocol/content.ts";
 import type { AgentMessage, AssistantMessage, UserMessage } from "../protocol/messages.ts";
 import type { BusyPeriod } from "./activity.ts";
 import { problemWith } from "./conversation.ts";
 import type { SessionParts } from "./dependencies.ts";
 import { textOf } from "./inbox.ts";
-import { aborted, type Refusal } from "./refusal.ts";
+import { aborted, halted, type Refusal } from "./refusal.ts";
 import { answerMessage } from "./required-answer.ts";
 
 type AdmitParts = Pick<SessionParts, "doors" | "expand">;
@@ -21,7 +21,7 @@ export async function admit(prompt: IncomingPrompt, { doors, expand }: AdmitPart
 	try {
 		return { messages: await Promise.all(admission.messages.map((message) => expandMessage(message, expand, signal))) };
 	} catch (error) {
-		if (isCommandError(error)) return { refused: error.message };
+		if (isCommandError(error)) return { refused: error.message, code: error.code };
 		throw error;
 	}
 }
@@ -75,10 +75,10 @@ async function getReady({ prompt, controller: { signal } }: BusyPeriod, parts: S
 	briefing.override = undefined;
 	briefing.answer = prompt?.answer;
 	if (!prompt) return undefined;
-	if (prompt.resumes && doors.haltReason !== undefined) return { text: doors.haltReason, code: "halted" };
+	if (prompt.resumes && doors.halted) return halted(doors.halted);
 	if (!prompt.resumes) {
 		const admission = await admit(prompt, parts, signal);
-		if ("refused" in admission) return { text: admission.refused, code: "not_admitted" };
+		if ("refused" in admission) return { text: admission.refused, code: admission.code };
 		prompt.messages = admission.messages;
 		if (prompt.messages.length === 0) return undefined;
 	}
@@ -91,8 +91,7 @@ async function getReady({ prompt, controller: { signal } }: BusyPeriod, parts: S
 	const preface = await doors.preface?.({ user: user && promptText(user), systemPrompt }, signal);
 	if (signal.aborted) return aborted;
 	// Making room may have used up the budget.
-	const { haltReason } = doors;
-	if (haltReason !== undefined) return { text: haltReason, code: "halted" };
+	if (doors.halted) return halted(doors.halted);
 	prompt.toolChoice = preface?.tool;
 	if (prompt.answer)
 		prompt.messages.push({

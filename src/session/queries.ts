@@ -1,5 +1,5 @@
 /** Questions about a session and its file. Loaded when a host asks. */
-import { CommandError } from "../lib/command-error.ts";
+import { CommandError } from "../protocol/command-error.ts";
 import type { SessionStats } from "../protocol/commands/session.ts";
 import type { AgentMessage } from "../protocol/messages.ts";
 import { cacheUseOf } from "../transcript/cache-use.ts";
@@ -27,7 +27,7 @@ export function forkPoints({ transcript }: Session): { entryId: string; text: st
 export function entriesSince({ transcript }: Session, since: string | undefined): { entries: Entry[]; leafId: string | null } {
 	const { entries, leafId } = transcript;
 	const from = since === undefined ? -1 : entries.findLastIndex((entry) => entry.id === since);
-	if (since !== undefined && from < 0) throw new CommandError(`Entry not found: ${since}`, "unknown_since");
+	if (since !== undefined && from < 0) throw new CommandError("unknown_since", `Entry not found: ${since}`);
 	return { entries: entries.slice(from + 1), leafId };
 }
 
@@ -69,12 +69,12 @@ export interface Page {
 
 /** A part of the context. A cursor is valid as long as nothing is added. */
 export function messagesPage(session: Session, cursor: string | undefined, limit: number = pageSize.default): Page {
-	if (limit < 1 || limit > pageSize.max) throw new CommandError(`get_messages_page: limit must be from 1 to ${pageSize.max}`);
-	if (session.isBusy) throw new CommandError("Messages are being added; ask again after agent_settled", "session_busy");
+	if (limit < 1 || limit > pageSize.max) throw new CommandError("bad_field", `get_messages_page: limit must be from 1 to ${pageSize.max}`);
+	if (session.isBusy) throw new CommandError("session_busy", "Messages are being added; ask again after agent_settled");
 	const { messages, transcript } = session;
 	const state = `${transcript.sessionId}:${transcript.leafId}`;
 	const at = cursor === undefined ? 0 : Number(cursor.startsWith(`${state}:`) ? cursor.slice(state.length + 1) : Number.NaN);
-	if (!Number.isSafeInteger(at)) throw new CommandError("The conversation has changed; begin again without a cursor", "stale_cursor");
+	if (!Number.isSafeInteger(at)) throw new CommandError("stale_cursor", "The conversation has changed; begin again without a cursor");
 	const end = Math.min(at + limit, messages.length);
 	return { messages: messages.slice(at, end), totalMessages: messages.length, ...(end < messages.length ? { nextCursor: `${state}:${end}` } : {}) };
 }

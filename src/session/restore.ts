@@ -1,5 +1,5 @@
 /** Model and thinking level of an opened session. */
-import { CommandError } from "../lib/command-error.ts";
+import { CommandError } from "../protocol/command-error.ts";
 import { removed } from "../transcript/context-edits.ts";
 import { type EntryOf, isSpoken } from "../transcript/entries.ts";
 import { levelOf, modelOf } from "../transcript/projection.ts";
@@ -67,6 +67,6 @@ export function unknownEntries({ transcript: { branch } }: Pick<Conversation, "t
 /** A name in one line. */
 export function sessionName(given: string): string {
 	const name = given.replace(/[\r\n]+/g, " ").trim();
-	if (name === "") throw new CommandError("Session name cannot be empty");
+	if (name === "") throw new CommandError("bad_field", "Session name cannot be empty");
 	return name;
 }

@@ -1,7 +1,7 @@
 /** One conversation with a model: accepts prompts, runs them, and does exclusive work in between. */
 import type { Doors } from "../agent/doors.ts";
 import type { IncomingPrompt } from "../agent/policy.ts";
-import { CommandError } from "../lib/command-error.ts";
+import { CommandError } from "../protocol/command-error.ts";
 import type { SessionState } from "../protocol/commands/state.ts";
 import type { Image } from "../protocol/content.ts";
 import type { AgentEvent } from "../protocol/events.ts";
@@ -113,7 +113,7 @@ export class Session {
 
 	/** The same for messages that exist already. */
 	accept(incoming: PromptToAccept, streamingBehavior?: StreamingBehavior): AcceptedPrompt {
-		const acceptance = acceptanceOf(this.activity.phase, streamingBehavior, this.doors.haltReason);
+		const acceptance = acceptanceOf(this.activity.phase, streamingBehavior, this.doors.halted);
 		switch (acceptance.act) {
 			case "start": {
 				const prompt = new AcceptedPrompt(incoming, "started", () => this.#start(period));
@@ -157,7 +157,7 @@ export class Session {
 			const { admit } = await import("./run.ts");
 			const admission = await admit(prompt, this.#parts, signal);
 			if (signal.aborted) return prompt.refuse(aborted);
-			if ("refused" in admission) return prompt.refuse({ text: admission.refused, code: "not_admitted" });
+			if ("refused" in admission) return prompt.refuse({ text: admission.refused, code: admission.code });
 			prompt.messages = admission.messages;
 			// The run may have ended meanwhile.
 			if (prompt.messages.length > 0 && !this.isBusy) return this.#restart(prompt);
@@ -222,7 +222,7 @@ export class Session {
 
 	#unexpected(error: unknown): Refusal {
 		this.edges.log.error("a run failed unexpectedly", error);
-		return { text: `The prompt could not be run: ${error instanceof Error ? error.message : String(error)}`, code: "failed" };
+		return { text: `The prompt could not be run: ${error instanceof Error ? error.message : String(error)}`, code: "internal" };
 	}
 
 	/** `prompt`: the one that opened the period. */
@@ -286,7 +286,7 @@ export class Session {
 	/** Runs exclusive work: a run is aborted first, a prompt that arrives meanwhile waits. An abort fires the signal. */
 	async runExclusively<T>(work: (signal: AbortSignal) => Promise<T>, isCompacting = false): Promise<T> {
 		const { phase, period: before } = this.activity;
-		if (phase.name === "exclusive") throw new CommandError(takenText(phase.period));
+		if (phase.name === "exclusive") throw new CommandError("busy", takenText(phase.period));
 		const period = this.activity.open("exclusive");
 		period.isCompacting = isCompacting;
 		try {

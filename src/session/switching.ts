@@ -1,5 +1,6 @@
 /** From one session to another: switch, fork, clone. Loaded when a host asks. */
-import { CommandError } from "../lib/command-error.ts";
+import { asSentence } from "../lib/as-sentence.ts";
+import { CommandError } from "../protocol/command-error.ts";
 import { forkOf } from "../transcript/fork.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import { type QueueTexts, textOf } from "./inbox.ts";
@@ -35,7 +36,7 @@ export async function openDirectory(session: Session, directory: string): Promis
 /** The user message from which a fork may go on, or a refusal. */
 export function forkPoint({ transcript }: Session, entryId: string, refusal: string): { text: string; parentId: string | null } {
 	const entry = transcript.find(entryId);
-	if (entry?.type !== "message" || entry.message?.role !== "user") throw new CommandError(refusal);
+	if (entry?.type !== "message" || entry.message?.role !== "user") throw new CommandError("not_found", refusal);
 	return { text: textOf(entry.message), parentId: entry.parentId };
 }
 
@@ -49,7 +50,7 @@ export async function forkAt(session: Session, entryId: string, refusal: string,
 
 /** Goes on in a new session that is a copy of this branch. */
 export async function cloneBranch(session: Session): Promise<QueueTexts> {
-	if (session.transcript.leafId === null) throw new CommandError("Cannot clone session: no current entry selected");
+	if (session.transcript.leafId === null) throw new CommandError("nothing_to_do", "Cannot clone session: no current entry selected");
 	await session.abort();
 	return moveTo(session, forkOf(session.store, session.transcript, session.transcript.leafId));
 }
@@ -58,7 +59,7 @@ async function moveTo(session: Session, next: Transcript): Promise<QueueTexts> {
 	await session.abort();
 	const queues = session.adopt(next);
 	const problem = await restoreChoice(session, { model: true, level: true });
-	if (problem) session.edges.warn(`${problem}. The session goes on with ${session.choice.model?.id ?? "no model"}.`);
+	if (problem) session.edges.warn(`${asSentence(problem)} The session goes on with ${session.choice.model?.id ?? "no model"}.`);
 	const unknown = unknownEntries(session);
 	if (unknown) session.edges.warn(unknown);
 	noteChoice(session);

@@ -1,5 +1,5 @@
 /** The todo list in a session's file: stored when the host sets it, found again when the session is opened. */
-import { CommandError } from "../lib/command-error.ts";
+import { CommandError } from "../protocol/command-error.ts";
 import { todosFromHost } from "../protocol/todo-changes.ts";
 import type { TodoPhase } from "../protocol/todos.ts";
 import type { EntryBody } from "../transcript/entries.ts";
@@ -10,7 +10,7 @@ import type { TodoList } from "./todo-list.ts";
 /** Takes the list as the host wants it; in the file first. */
 export function replaceTodos(todos: TodoList, value: unknown, append: (entry: EntryBody) => void): readonly TodoPhase[] {
 	const read = todosFromHost(value);
-	if ("problem" in read) throw new CommandError(`set_todos: ${read.problem}`);
+	if ("problem" in read) throw new CommandError("bad_field", `set_todos: ${read.problem}`);
 	append({ type: "custom", customType: "todos", data: { phases: read.phases } });
 	todos.replace(read.phases);
 	return todos.read();

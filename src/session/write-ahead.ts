@@ -6,8 +6,8 @@
 import type { Queues } from "../agent/loop.ts";
 import type { Emit, Policy } from "../agent/policy.ts";
 import type { StreamEvent, StreamFunction } from "../agent/stream.ts";
-import { isCommandError } from "../lib/command-error.ts";
 import type { Log } from "../lib/log.ts";
+import { isCommandError } from "../protocol/command-error.ts";
 import { emptyReply } from "../protocol/empty-reply.ts";
 import type { AgentMessage, AssistantMessage } from "../protocol/messages.ts";
 import type { Conversation } from "./conversation.ts";

@@ -1,6 +1,8 @@
 /** The work of one task and the verdict on it: the child runs, then the checks; after a failure perhaps a repair and the checks again. */
+
 import { existsSync, realpathSync } from "node:fs";
 import { join } from "node:path";
+import { asSentence } from "../lib/as-sentence.ts";
 import { envFilesIn, otherNamesIn } from "../lib/env-files.ts";
 import { gitPlaceVariables } from "../lib/git-variables.ts";
 import type { BudgetReason } from "../protocol/budget.ts";
@@ -108,7 +110,7 @@ export async function runAndVerify(task: PlannedTask, call: TaskCall, place: Pla
 	const output = [first.output.trimEnd(), repair.output].filter(Boolean).join("\n\nAfter the checks had failed:\n\n");
 	if (repair.exitCode !== 0) {
 		const { aborted, abortReason } = repair;
-		const error = `${failure.error}. The repair failed too: ${repair.error}`;
+		const error = `${asSentence(failure.error ?? "It failed")} The repair failed too: ${repair.error}`;
 		return { ...failure, output, error, aborted, abortReason, runs, verification: verified("failed", [attempt], 1) };
 	}
 	const second = await verify(plan, 2, task, call, cwd);

@@ -1,7 +1,9 @@
 /** One call of the task tool, from its arguments to its result. Loaded with the first call. */
+
 import { existsSync, realpathSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import type { ToolExecution } from "../agent/contracts.ts";
+import { asSentence } from "../lib/as-sentence.ts";
 import { isWithin } from "../lib/links.ts";
 import { ToolFailure } from "../lib/tool-failure.ts";
 import type { ToolResult } from "../protocol/messages.ts";
@@ -129,7 +131,7 @@ async function refusedMerges(
 		const refusal =
 			closedBySandbox(delta.paths, parts) ?? (await permissions?.refusalOfMerge({ id: result.id, toolCallId, patch, paths: delta.paths }, signal));
 		if (refusal === undefined) continue;
-		const text = `${result.id} was not merged: ${refusal}. Nothing was changed. Its work is in ${paths.join(", ")}.`;
+		const text = `${result.id} was not merged: ${asSentence(refusal)} Nothing was changed. Its work is in ${paths.join(", ")}.`;
 		refused.push({ id: result.id, status: "conflict", text });
 	}
 	return refused;

@@ -1,7 +1,7 @@
 /** Sessions as files: one directory for each working directory, one file for each session. */
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { CommandError } from "../lib/command-error.ts";
+import { CommandError } from "../protocol/command-error.ts";
 import type { Origin } from "./entries.ts";
 import { firstLine, isOtherDirectory } from "./first-line.ts";
 import { Lock } from "./lock.ts";
@@ -76,8 +76,9 @@ export class FileSessionStore implements SessionStore {
 		const found = here.length || !directory ? here : namesIn(dirname(directory)).flatMap((name) => withId(join(dirname(directory), name), word));
 		const exact = found.filter(({ id }) => id === word);
 		const [only, ...others] = exact.length ? exact : found;
-		if (!only) throw new CommandError(`No session found: ${word}. See bowline sessions.`);
-		if (others.length) throw new CommandError(`Several sessions begin with ${word}: ${[only, ...others].map(({ file }) => file).join(", ")}`);
+		if (!only) throw new CommandError("no_session", `No session found: ${word}. See bowline sessions.`);
+		if (others.length)
+			throw new CommandError("bad_field", `Several sessions begin with ${word}: ${[only, ...others].map(({ file }) => file).join(", ")}`);
 		return only;
 	}
 
@@ -173,6 +174,6 @@ function namesIn(directory: string): string[] {
 	} catch (error) {
 		const { code } = error as NodeJS.ErrnoException;
 		if (code === "ENOENT" || code === "ENOTDIR" || code === "ENAMETOOLONG") return [];
-		throw new CommandError(`Sessions could not be listed: ${code} ${directory}`);
+		throw new CommandError("io", `Sessions could not be listed: ${code} ${directory}`);
 	}
 }

@@ -2,9 +2,9 @@
 
 import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { type Claimed, claim, claimOf, distanceOf, holderOf, rewriteClaim, unclaim } from "../lib/claim.ts";
-import { CommandError } from "../lib/command-error.ts";
+import { type Claimed, ContestedClaim, claim, claimOf, distanceOf, holderOf, rewriteClaim, unclaim } from "../lib/claim.ts";
 import { stderrLog } from "../lib/log.ts";
+import { CommandError } from "../protocol/command-error.ts";
 
 /** What is in a lock next to its holder. */
 interface LockText {
@@ -35,7 +35,7 @@ export class Lock {
 		const path = `${file}.lock`;
 		const holder = holderOf(process.pid);
 		const own = JSON.stringify({ ...holder, owner, identity });
-		const other = claim(path, own);
+		const other = claimed(path, own);
 		if (!other) {
 			const lock = new Lock(path, own, false);
 			lock.#refuseSecondName(file, identity);
@@ -45,6 +45,7 @@ export class Lock {
 		// The same file is being opened again.
 		if (isOurs && textOf(other).owner === owner) return new Lock(path, other.text, true);
 		throw new CommandError(
+			"elsewhere",
 			`Session is in use by ${nameOf(other)}: ${file}. Close it there first, or remove ${path} if that process is not an agent${isOurs ? "" : remedyFor(other)}.`,
 		);
 	}
@@ -81,8 +82,21 @@ export class Lock {
 			const other = lockAt(join(directory, name));
 			if (!other || textOf(other).identity !== identity) continue;
 			this.release();
-			throw new CommandError(`Session is in use by ${nameOf(other)}, which opened it as ${basename(name, ".lock")}: ${file}. Close it there first.`);
+			throw new CommandError(
+				"elsewhere",
+				`Session is in use by ${nameOf(other)}, which opened it as ${basename(name, ".lock")}: ${file}. Close it there first.`,
+			);
 		}
+	}
+}
+
+/** Claims the path for a session: one that others fight over is refused, never opened without a lock. */
+function claimed(path: string, own: string): Claimed | undefined {
+	try {
+		return claim(path, own);
+	} catch (error) {
+		if (error instanceof ContestedClaim) throw new CommandError("conflict", error.message);
+		throw error;
 	}
 }
 

@@ -1,7 +1,7 @@
 /** Brings session files of older formats to version 3: v1 had no tree, v2 another name for custom messages. */
 import { chmodSync, renameSync, rmSync, type Stats, statSync, writeFileSync } from "node:fs";
-import { CommandError } from "../lib/command-error.ts";
 import { toLine } from "../lib/jsonl.ts";
+import { CommandError } from "../protocol/command-error.ts";
 
 type Old = Record<string, unknown> & { message?: Record<string, unknown> };
 
@@ -71,6 +71,6 @@ export function replaceFile(path: string, text: string): Stats {
 			throw error;
 		}
 	} catch (error) {
-		throw new CommandError(`Session file could not be written: ${(error as NodeJS.ErrnoException).code} ${path}`);
+		throw new CommandError("not_stored", `Session file could not be written: ${(error as NodeJS.ErrnoException).code} ${path}`);
 	}
 }

@@ -1,5 +1,5 @@
 /** Opens a session file: checks that it is one, takes the lock, migrates it to the current format. */
-import { CommandError } from "../lib/command-error.ts";
+import { CommandError } from "../protocol/command-error.ts";
 import type { Header } from "./entries.ts";
 import { type FirstLine, headBytes, headerOf, headSize } from "./first-line.ts";
 import { Lines } from "./lines.ts";
@@ -27,7 +27,11 @@ export function openTranscript(name: string, options: OpenOptions): Transcript |
 	}
 	const links = fileStats(path)?.nlink ?? 1;
 	// A lock has the name of the file; under another name no process would see it.
-	if (links > 1) throw new CommandError(`Session file has ${links} names (hard links) and cannot be continued: ${path}. Copy it, and open the copy.`);
+	if (links > 1)
+		throw new CommandError(
+			"bad_session",
+			`Session file has ${links} names (hard links) and cannot be continued: ${path}. Copy it, and open the copy.`,
+		);
 	const file = new SessionFile({ path, exists: true, isTorn: false, owner: options.owner, write: options.write });
 	file.lock();
 	try {
@@ -68,10 +72,13 @@ export function openTranscript(name: string, options: OpenOptions): Transcript |
 
 	function checked(bytes: Buffer): FirstLine {
 		const first = headerOf(bytes);
-		if (!first) throw new CommandError(`Not a session file: ${path}. It is left as it is.`);
+		if (!first) throw new CommandError("bad_session", `Not a session file: ${path}. It is left as it is.`);
 		const version = first.header.version ?? 1;
 		if (version > formatVersion && options.mode !== "read") {
-			throw new CommandError(`Session file has format version ${version}, newer than ${formatVersion}, and cannot be continued: ${path}`);
+			throw new CommandError(
+				"bad_session",
+				`Session file has format version ${version}, newer than ${formatVersion}, and cannot be continued: ${path}`,
+			);
 		}
 		return first;
 	}

@@ -13,7 +13,7 @@ import {
 	statSync,
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { CommandError } from "../lib/command-error.ts";
+import { CommandError } from "../protocol/command-error.ts";
 
 /** A pipe must not make us wait for its other end; files do not mind. Absent on Windows. */
 export const nonBlocking = constants.O_NONBLOCK ?? 0;
@@ -59,14 +59,14 @@ export function readSession(path: string): FileContent | undefined {
 	try {
 		const stats = statSync(path, { throwIfNoEntry: false });
 		if (!stats) return undefined;
-		if (!stats.isFile() && !stats.isDirectory()) throw new CommandError(`Not a session file: ${path} is not a regular file.`);
+		if (!stats.isFile() && !stats.isDirectory()) throw new CommandError("bad_session", `Not a session file: ${path} is not a regular file.`);
 		descriptor = openSync(path, constants.O_RDONLY | nonBlocking);
 		return { bytes: readFileSync(descriptor), stats: fstatSync(descriptor) };
 	} catch (error) {
 		if (error instanceof CommandError) throw error;
 		const { code } = error as NodeJS.ErrnoException;
 		if (code === "ENOENT") return undefined;
-		throw new CommandError(`Session file could not be read: ${code ?? (error as Error).message} ${path}`);
+		throw new CommandError("io", `Session file could not be read: ${code ?? (error as Error).message} ${path}`);
 	} finally {
 		if (descriptor !== undefined) closeSync(descriptor);
 	}

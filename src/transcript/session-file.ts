@@ -2,8 +2,8 @@
 
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, rmSync, type Stats, statSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
-import { CommandError, isCommandError } from "../lib/command-error.ts";
 import { stderrLog } from "../lib/log.ts";
+import { CommandError, isCommandError } from "../protocol/command-error.ts";
 import { Lock } from "./lock.ts";
 import { identityOf, makeDirectory, nonBlocking } from "./place.ts";
 
@@ -100,10 +100,10 @@ export class SessionFile {
 		const known = this.#known;
 		if (!known) return "same";
 		if (!isSame(found, known, this.#descriptor !== undefined))
-			throw new CommandError(`Session file was replaced by another file: ${this.path}. ${remedy}`);
+			throw new CommandError("not_stored", `Session file was replaced by another file: ${this.path}. ${remedy}`);
 		if (found.size === known.size) return "same";
 		if (found.size === 0) return "emptied";
-		throw new CommandError(`Session file was changed by another program: ${this.path}. ${remedy}`);
+		throw new CommandError("not_stored", `Session file was changed by another program: ${this.path}. ${remedy}`);
 	}
 
 	/** Adds lines. When that fails, the file is as it was before, and a CommandError says why. */
@@ -118,7 +118,7 @@ export class SessionFile {
 			if (this.#isEmpty && before > 0) throw Object.assign(new Error("another session began there"), { code: "EEXIST" });
 			// Opened after the check: it may be another file by now.
 			if (this.exists && this.#known && !isSame(found, this.#known, wasOpen))
-				throw new CommandError(`Session file was replaced by another file: ${this.path}. ${remedy}`);
+				throw new CommandError("not_stored", `Session file was replaced by another file: ${this.path}. ${remedy}`);
 			const bytes = Buffer.from(this.isTorn && before > 0 ? `\n${text}` : text);
 			length = bytes.length;
 			this.#writeAll(descriptor, bytes);
@@ -135,7 +135,10 @@ export class SessionFile {
 		} catch (error) {
 			this.#undo(before, length);
 			if (isCommandError(error)) throw error;
-			throw new CommandError(`Session file could not be written: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message} ${this.path}`);
+			throw new CommandError(
+				"not_stored",
+				`Session file could not be written: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message} ${this.path}`,
+			);
 		}
 	}
 
@@ -184,7 +187,7 @@ export class SessionFile {
 				: written.size === size
 					? undefined
 					: "changed by another program";
-		if (problem) throw new CommandError(`Session file was ${problem} while it was written: ${this.path}. ${remedy}`);
+		if (problem) throw new CommandError("not_stored", `Session file was ${problem} while it was written: ${this.path}. ${remedy}`);
 		this.#known = knownOf(written);
 		this.#lock?.identify(this.#known.identity);
 	}

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { CommandError } from "../lib/command-error.ts";
+import { CommandError } from "../protocol/command-error.ts";
 import { eventLogPath } from "./event-log.ts";
 import { Lock } from "./lock.ts";
 import { fileStats, identityOf } from "./place.ts";
@@ -21,7 +21,7 @@ export function belongingsOf(file: string): string[] {
 /** Returns the directory in the trash. The session's file is moved last, so that a removal that was cut short can be repeated. */
 export function moveToTrash(file: string, now: number): string {
 	const stats = fileStats(file);
-	if (!stats) throw new CommandError(`No session found: ${file}`);
+	if (!stats) throw new CommandError("no_session", `No session found: ${file}`);
 	// An owner of its own: a session that is open in this process is in use as well.
 	const lock = Lock.take(file, "remove", identityOf(stats));
 	try {
@@ -29,7 +29,7 @@ export function moveToTrash(file: string, now: number): string {
 		for (const path of belongingsOf(file).reverse()) if (existsSync(path)) renameSync(path, join(place, basename(path)));
 		return place;
 	} catch (error) {
-		throw new CommandError(`Session could not be removed: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message} ${file}`);
+		throw new CommandError("io", `Session could not be removed: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message} ${file}`);
 	} finally {
 		lock.release();
 	}

@@ -1,5 +1,5 @@
 /** The entries of a session as a tree, for callers that draw it. */
-import { CommandError } from "../lib/command-error.ts";
+import { CommandError } from "../protocol/command-error.ts";
 import type { Branch, Entry, EntryOf } from "./entries.ts";
 
 export interface TreeNode extends Record<string, unknown> {
@@ -21,7 +21,8 @@ export function treeOf(entries: readonly Entry[]): TreeNode[] {
 		const node: TreeNode = { entry, children: [], ...(label ? { label: label.label as string, labelTimestamp: label.timestamp } : {}) };
 		const parent = entry.parentId === null ? undefined : nodes.get(entry.parentId);
 		const depth = (parent?.depth ?? 0) + 1;
-		if (depth > maxDepth) throw new CommandError(`The tree is more than ${maxDepth} entries deep. Use get_entries and follow parentId.`);
+		if (depth > maxDepth)
+			throw new CommandError("frame_too_large", `The tree is more than ${maxDepth} entries deep. Use get_entries and follow parentId.`);
 		(parent?.node.children ?? roots).push(node);
 		nodes.set(entry.id, { node, depth });
 	}

@@ -95,10 +95,10 @@ describe("admit", () => {
 	test("the first refusal ends it", async () => {
 		const doors = new Doors([
 			rewriting("a"),
-			{ name: "b", admit: async () => ({ refused: "no" }) },
+			{ name: "b", admit: async () => ({ refused: "no", code: "refused" }) },
 			{ name: "c", admit: () => Promise.reject(new Error("asked")) },
 		]);
-		expect(await doors.admit?.(prompt, signal)).toEqual({ refused: "no" });
+		expect(await doors.admit?.(prompt, signal)).toEqual({ refused: "no", code: "refused" });
 	});
 
 	test("a prompt that a policy handled is gone for the others", async () => {

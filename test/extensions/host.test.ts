@@ -369,8 +369,8 @@ test("a message that cannot be sent is the host's to know; a wrong one is the ex
 	host.notify(start);
 	await vi.waitFor(() => expect(calls).toHaveLength(2));
 	expect(calls).toEqual([
-		["sendFailed", "extension_send", "the disk is full"],
-		["sendFailed", "extension_send_user", "busy"],
+		["sendFailed", "extension_send", "the disk is full", "failed"],
+		["sendFailed", "extension_send_user", "busy", "failed"],
 	]);
 	expect(errors.map(({ extensionPath, error }) => `${extensionPath}: ${error}`)).toEqual([
 		"b.js: sendMessage: content must be a list of text and image blocks, not an object like that",

@@ -87,7 +87,7 @@ describe("what can be asked", () => {
 		expect(await code("ollama", "x")).toBeUndefined();
 		expect(await models.resolve("anthropic/claude-opus-4-6")).toMatchObject({ model: { id: "claude-opus-4-6" } });
 		expect(await models.resolve("claude-opus-4-6")).toMatchObject({ code: "no_key", problem: expect.stringMatching(/^No API key found for /) });
-		expect(await models.resolve("there-is-no-such-model")).toMatchObject({ code: "model_not_found" });
+		expect(await models.resolve("there-is-no-such-model")).toMatchObject({ code: "unknown_model" });
 	});
 
 	test("a wire API of models.jsonc is one of the table, by its name or another one", async () => {

@@ -1,6 +1,7 @@
 /** The plain types say what the rows say. Most of this is proved by the compiler. */
 import { expect, expectTypeOf, test } from "vitest";
 import { type CommandName, type CommandParams, type CommandResult, commands } from "../../src/protocol/commands/index.ts";
+import type { ErrorCode } from "../../src/protocol/errors.ts";
 import { type AgentEvent, type EventName, type EventOf, events, type Response } from "../../src/protocol/events.ts";
 import type { ExtensionUiRequest, ExtensionUiResponse } from "../../src/protocol/extension-ui.ts";
 import type { HostToolCall, HostToolCancel, HostToolResult, HostToolUpdate } from "../../src/protocol/host-tools.ts";
@@ -23,6 +24,7 @@ test("commands, events and the frames between have the same types in both tellin
 	expectTypeOf<DifferentEvents>().toBeNever();
 	expectTypeOf<Same<AgentEvent, plain.AgentEvent>>().toEqualTypeOf<true>();
 	expectTypeOf<Same<Response, plain.Response>>().toEqualTypeOf<true>();
+	expectTypeOf<plain.ErrorCode>().toEqualTypeOf<ErrorCode>();
 	expectTypeOf<Same<ExtensionUiRequest, plain.ExtensionUiRequest>>().toEqualTypeOf<true>();
 	expectTypeOf<Same<ExtensionUiResponse, plain.ExtensionUiResponse>>().toEqualTypeOf<true>();
 	expectTypeOf<

@@ -112,8 +112,8 @@ test("a bug in a handler is answered with the id of its command, and the next co
 	await tick();
 	await tick();
 	expect(lines.map((line) => JSON.parse(line))).toEqual([
-		{ id: "1", type: "response", command: "get_state", success: false, error: "undefined is not a function" },
-		{ id: "1", type: "response", command: "get_messages", success: false, error: "later" },
+		{ id: "1", type: "response", command: "get_state", success: false, error: "undefined is not a function", code: "internal" },
+		{ id: "1", type: "response", command: "get_messages", success: false, error: "later", code: "internal" },
 		{ id: "1", type: "response", command: "get_last_assistant_text", success: true, data: { text: "alive" } },
 	]);
 	expect(log.lines).toEqual(["get_state failed unexpectedly", "get_messages failed unexpectedly"]);

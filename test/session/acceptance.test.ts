@@ -25,7 +25,10 @@ describe("acceptance", () => {
 	test("running, with the budget spent: refused with the budget's words", () => {
 		const activity = new Activity();
 		activity.open("running");
-		expect(acceptanceOf(activity.phase, "steer", "spent")).toEqual({ act: "refuse", refusal: { text: "spent", code: "halted" } });
+		expect(acceptanceOf(activity.phase, "steer", { message: "spent", code: "budget_exceeded", run: "finish" })).toEqual({
+			act: "refuse",
+			refusal: { text: "spent", code: "budget_exceeded" },
+		});
 	});
 
 	test.each(["an abort", "exclusive work"])("during %s: the first prompt waits for the end, the next is refused", (what) => {

@@ -143,8 +143,8 @@ describe("policies at the doors of a prompt", () => {
 	});
 
 	test("a refusal reaches the host with its text, and no run starts", async () => {
-		const { refusal, types, session } = started([{ text: "a" }], [{ name: "no", admit: async () => ({ refused: "Not today." }) }]);
-		expect(await refusal).toEqual({ text: "Not today.", code: "not_admitted" });
+		const { refusal, types, session } = started([{ text: "a" }], [{ name: "no", admit: async () => ({ refused: "Not today.", code: "refused" }) }]);
+		expect(await refusal).toEqual({ text: "Not today.", code: "refused" });
 		await session.settled();
 		expect(types()).toEqual([]);
 	});

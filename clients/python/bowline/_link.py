@@ -342,6 +342,8 @@ class SessionLink:
         if command is None or not isinstance(error, dict) or error.get("kind") != "refused":
             return
         frame: Frame = {"type": "response", "command": command.name, "success": False, "error": error.get("message")}
+        if error.get("code") is not None:
+            frame["code"] = error["code"]
         if command.id is not None:
             frame["id"] = command.id
         guarded(self._on_frame, frame)

@@ -122,5 +122,5 @@ def refusal_of(status: int, body: bytes) -> ServerError:
     return ServerError(status, code, message, details)
 
 
-def _members(error: Any) -> Tuple[str, str, Optional[Dict[str, Any]]]:
+def _members(error: Any) -> Tuple[Any, str, Optional[Dict[str, Any]]]:
     return str(error["code"]), str(error["message"]), error.get("details")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Mapping, Optional, Sequence
 
+from .protocol import ErrorCode
+
 
 class AgentError(Exception):
     """The base of every error that this package raises."""
@@ -12,10 +14,12 @@ class AgentError(Exception):
 class RequestError(AgentError):
     """The agent refused a command, or a prompt failed after it had been accepted."""
 
-    def __init__(self, command: str, message: str, code: Optional[str] = None, hint: Optional[str] = None) -> None:
-        super().__init__(f"{command}: {message}")
+    def __init__(self, command: str, message: str, code: Optional[ErrorCode] = None, hint: Optional[str] = None) -> None:
+        # Many messages begin with the command.
+        super().__init__(message if message.startswith(f"{command}: ") else f"{command}: {message}")
         self.command = command
         self.message = message
+        # docs/errors.md says what to do about each. Absent where an agent of another kind gives none.
         self.code = code
         # A guess for a person, such as the name that was probably meant.
         self.hint = hint
@@ -43,11 +47,11 @@ class ExitError(AgentError):
 class ServerError(AgentError):
     """The server refused, or cannot be reached."""
 
-    def __init__(self, status: int, code: str, message: str, details: Optional[Mapping[str, Any]] = None) -> None:
+    def __init__(self, status: int, code: ErrorCode, message: str, details: Optional[Mapping[str, Any]] = None) -> None:
         super().__init__(message)
         # The HTTP status; 0 when there was no answer.
         self.status = status
-        # For programs, such as `seat_taken`.
+        # docs/errors.md says what to do about each.
         self.code = code
         self.message = message
         self.details = details

@@ -139,6 +139,7 @@ __all__ = [
     "PermissionModeChangedEvent",
     "RunResultEvent",
     "RunError",
+    "ErrorCode",
     "RunTakeoverEvent",
     "ExtensionErrorEvent",
     "SummarizationRetryScheduledEvent",
@@ -2127,8 +2128,13 @@ class _RunError(TypedDict):
 class RunError(_RunError, total=False):
     """Why a run failed."""
 
+    code: ErrorCode
     # How long the provider asks to wait.
     retryAfterMs: int
+
+
+ErrorCode = Literal["bad_json", "unknown_command", "bad_field", "unsupported", "not_found", "nothing_to_do", "key_reused", "frame_too_large", "unknown_since", "stale_cursor", "cursor_ahead", "busy", "session_busy", "aborted", "interrupted", "conflict", "no_model", "unknown_model", "unknown_provider", "no_key", "key_failed", "no_address", "price_unknown", "model_failed", "budget_exceeded", "no_sandbox", "refused", "no_session", "bad_session", "elsewhere", "not_stored", "io", "failed", "internal", "agent_crashed", "stopped", "session_deleted", "seat_taken", "not_attached", "unauthorized", "scope", "read_only", "token_in_url", "wrong_host", "wrong_origin", "cross_site", "no_route", "wrong_method", "upgrade", "too_many_requests", "too_many_connections", "not_settable", "outside_roots", "directory_moved", "directory_missing", "no_room", "draining", "timeout", "no_artifact", "no_fleet", "no_result", "unknown_run", "unknown_lane", "unknown_budget", "not_initialised", "other_version", "owned", "unavailable", "unreachable", "token", "http", "too_long"]
+"""Why something failed, as a word for programs; [each code](errors.md) says what to do. Later versions may have more: keep a default. Dialects `pi` and `omp` give those that their hosts know, `strict` none."""
 
 
 class _RunTakeoverEvent(TypedDict):
@@ -2461,8 +2467,7 @@ class Response(_Response, total=False):
     data: Any
     # On failure: the reason in words.
     error: str
-    # On some failures: a word for programs. Not in dialect `strict`.
-    code: str
+    code: ErrorCode
     # On failure: a guess for a person, such as the name that was probably meant. Not in dialect `strict`.
     hint: str
 

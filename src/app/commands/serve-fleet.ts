@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { isAbsolute } from "node:path";
 import { openQueue } from "../../fleet/open.ts";
-import { type QueueErrorCode, queueErrorCode } from "../../fleet/queue.ts";
+import { queueErrorCode } from "../../fleet/queue.ts";
 import { readSubmission, SpecError, toSubmission } from "../../fleet/spec.ts";
 import type { Workspace } from "../../live/workspace.ts";
 import type { FleetRun } from "../../protocol/serve.ts";
@@ -11,21 +11,10 @@ import type { Fleet } from "../../serve/fleet/source.ts";
 import { Refusal } from "../../serve/refusal.ts";
 import { queuePlaceOf } from "../queue-place.ts";
 
-const statusOf: Record<QueueErrorCode, number> = {
-	key_reused: 409,
-	unknown_lane: 422,
-	unknown_budget: 422,
-	unknown_run: 404,
-	not_initialised: 503,
-	other_version: 503,
-	unavailable: 503,
-	owned: 503,
-};
-
 function refusalOf(error: unknown): unknown {
-	if (error instanceof SpecError) return new Refusal(422, "bad_field", error.message);
+	if (error instanceof SpecError) return new Refusal("bad_field", error.message, { status: 422 });
 	const code = queueErrorCode(error);
-	return code === undefined ? error : new Refusal(statusOf[code], code, (error as Error).message);
+	return code === undefined ? error : new Refusal(code, (error as Error).message);
 }
 
 async function asked<T>(work: Promise<T>): Promise<T> {

@@ -1,4 +1,4 @@
-import { CommandError } from "../../lib/command-error.ts";
+import { CommandError } from "../../protocol/command-error.ts";
 import type { UserBash } from "../../session/user-bash.ts";
 import type { Variations } from "../front.ts";
 import type { Handlers } from "./contract.ts";
@@ -14,7 +14,7 @@ export function bashHandlers(bash: UserBash, output?: Variations["bashOutput"]):
 				return await bash.run(command, { excludeFromContext, sandbox }, output?.(call.id));
 			} catch (error) {
 				// Only a command that could not be started at all: no shell, no working directory.
-				throw new CommandError((error as Error).message);
+				throw new CommandError("io", (error as Error).message);
 			}
 		},
 		abort_bash: () => bash.abort(),

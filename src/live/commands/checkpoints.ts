@@ -1,4 +1,4 @@
-import { CommandError } from "../../lib/command-error.ts";
+import { CommandError } from "../../protocol/command-error.ts";
 import type { SessionCheckpoints } from "../checkpoints.ts";
 import type { Handlers } from "./contract.ts";
 
@@ -9,7 +9,7 @@ const offText = "the setting checkpoints.enabled is off, or the session is not s
 export function checkpointHandlers(checkpoints: () => SessionCheckpoints | undefined): Pick<Handlers, Names> {
 	const known = () => {
 		const found = checkpoints();
-		if (!found) throw new CommandError(`There are no checkpoints: ${offText}`);
+		if (!found) throw new CommandError("unsupported", `There are no checkpoints: ${offText}`);
 		return found;
 	};
 	return {

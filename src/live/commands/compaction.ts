@@ -1,4 +1,4 @@
-import { CommandError } from "../../lib/command-error.ts";
+import { CommandError } from "../../protocol/command-error.ts";
 import type { CompactionResult } from "../../protocol/commands/compaction.ts";
 import { compactWhenReady } from "../../session/compact-when-ready.ts";
 import type { Session } from "../../session/session.ts";
@@ -11,7 +11,7 @@ export interface Compacting {
 export function compactionHandlers(session: Session, compaction: Compacting): Pick<Handlers, "compact" | "set_auto_compaction"> {
 	return {
 		async compact({ customInstructions }, call) {
-			if (call.isAborted()) throw new CommandError("Compaction cancelled");
+			if (call.isAborted()) throw new CommandError("aborted", "Compaction cancelled");
 			return compactWhenReady(session, (signal) => compaction.compactNow(customInstructions?.trim() || undefined, signal));
 		},
 		set_auto_compaction({ enabled }) {

@@ -1,5 +1,5 @@
-import { CommandError } from "../../lib/command-error.ts";
 import { didYouMean } from "../../lib/nearest.ts";
+import { CommandError } from "../../protocol/command-error.ts";
 import type { CommandResult } from "../../protocol/commands/index.ts";
 import type { McpServers } from "../../protocol/mcp.ts";
 import { dialectEventNames, eventNames } from "../../protocol/names.generated.ts";
@@ -25,7 +25,7 @@ export function hostHandlers(host: Host | undefined, sources: ToolSources, mcp: 
 		get_available_commands: getCommands,
 		set_event_filter({ events: names }) {
 			const bad = names?.findIndex((name) => typeof name !== "string") ?? -1;
-			if (bad >= 0) throw new CommandError(`set_event_filter: events[${bad}] must be string`);
+			if (bad >= 0) throw new CommandError("bad_field", `set_event_filter: events[${bad}] must be string`);
 			host?.setEventFilter(names ?? undefined);
 			const hint = filterHint(names ?? []);
 			return hint === undefined ? { events: names } : { events: names, hint };
@@ -34,7 +34,7 @@ export function hostHandlers(host: Host | undefined, sources: ToolSources, mcp: 
 		get_mcp_servers: async () => ({ servers: await mcp.describe() }),
 		restart_mcp_server: async ({ name }) => ({ server: await mcp.restart(name) }),
 		set_host_tools({ tools }) {
-			if (!host) throw new CommandError("set_host_tools is not supported");
+			if (!host) throw new CommandError("unsupported", "set_host_tools is not supported");
 			return { toolNames: host.tools.set(tools, sources.takenFor("host")) };
 		},
 	};

@@ -1,5 +1,5 @@
 /** One handler per command. */
-import { CommandError } from "../../lib/command-error.ts";
+import { CommandError } from "../../protocol/command-error.ts";
 import type { CommandName, CommandResult } from "../../protocol/commands/index.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import type { Assembly } from "../assemble.ts";
@@ -79,6 +79,6 @@ const unserved = {
 
 function refused(name: CommandName): () => never {
 	return () => {
-		throw new CommandError(`${name} is not supported`);
+		throw new CommandError("unsupported", `${name} is not supported`);
 	};
 }

@@ -1,7 +1,7 @@
-import { CommandError } from "../../lib/command-error.ts";
+import { CommandError } from "../../protocol/command-error.ts";
 import type { Image, ImageInput } from "../../protocol/content.ts";
 import { AcceptedPrompt } from "../../session/accepted-prompt.ts";
-import { aborted } from "../../session/refusal.ts";
+import { aborted, halted } from "../../session/refusal.ts";
 import type { RequiredAnswer } from "../../session/required-answer.ts";
 import type { Session } from "../../session/session.ts";
 import type { Call, Handlers } from "./contract.ts";
@@ -32,8 +32,8 @@ export function promptingHandlers({ session, findCommand, awaitsCommands, leavin
 	/** A command of an extension is refused whenever a prompt is. */
 	const commandPrompt = ({ run }: ExtensionCommand) =>
 		new AcceptedPrompt({ messages: [] }, "handled", (prompt) => {
-			const { haltReason } = session.doors;
-			if (haltReason !== undefined) return prompt.refuse({ text: haltReason, code: "halted" });
+			const { halted: halt } = session.doors;
+			if (halt) return prompt.refuse(halted(halt));
 			const handled = () => prompt.decide("handled");
 			if (awaitsCommands) return void Promise.race([run(), leaving]).then(handled, handled);
 			handled();
@@ -48,12 +48,12 @@ export function promptingHandlers({ session, findCommand, awaitsCommands, leavin
 		});
 	/** Goes on with a prompt, once it is acknowledged. A prompt that comes while the agent works, and may not be queued, is refused instead. */
 	const goOn = (prompt: AcceptedPrompt, call: Call) => {
-		if (prompt.known?.code === "busy") throw new CommandError(prompt.known.text);
+		if (prompt.known?.code === "busy") throw new CommandError("busy", prompt.known.text);
 		call.continueAfterAck(prompt);
 	};
 	const queue = (name: "steering" | "followUp") => (params: { message: string; images?: ImageInput[] }, call: Call) => {
 		const command = findCommand(params.message);
-		if (command) throw new CommandError(command.queueRefusal);
+		if (command) throw new CommandError("bad_field", command.queueRefusal);
 		const queued = session.queue(name, params.message, flatImages(params.images));
 		call.afterResponse(() => session.announceQueues());
 		const answer = { disposition: "queued" as const };
@@ -65,7 +65,7 @@ export function promptingHandlers({ session, findCommand, awaitsCommands, leavin
 				if (call.isAborted()) return lostPrompt(answer);
 				const command = findCommand(message);
 				if (command && answer)
-					throw new CommandError(`outputSchema: ${message.split(/\s/, 1)[0]} is a command of an extension, which gives no value`);
+					throw new CommandError("bad_field", `outputSchema: ${message.split(/\s/, 1)[0]} is a command of an extension, which gives no value`);
 				return command ? commandPrompt(command) : session.prompt({ text: message, images: flatImages(images), streamingBehavior, answer });
 			};
 			const finish = (prompt: AcceptedPrompt) => {
@@ -103,7 +103,7 @@ export function flatImages(images: readonly ImageInput[] = []): Image[] {
 		const kind = mimeType ?? from.mediaType ?? from.media_type;
 		const plain = typeof bytes === "string" ? bytes.replace(/^data:[^,]*,/, "") : "";
 		const isRight = type === "image" && plain !== "" && typeof kind === "string" && kind.startsWith("image/");
-		if (!isRight) throw new CommandError(`images[${index}]: unsupported image`);
+		if (!isRight) throw new CommandError("bad_field", `images[${index}]: unsupported image`);
 		return { type: "image", data: plain, mimeType: kind };
 	});
 }

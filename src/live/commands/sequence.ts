@@ -1,4 +1,4 @@
-import { CommandError } from "../../lib/command-error.ts";
+import { CommandError } from "../../protocol/command-error.ts";
 import type { Front } from "../front.ts";
 import type { LiveSession } from "../live-session.ts";
 import type { Handlers } from "./contract.ts";
@@ -10,9 +10,9 @@ export function sequenceHandlers(live: () => LiveSession, front: Pick<Front, "re
 		async subscribe({ afterSeq, filter, deltas }, call) {
 			const { reader } = front;
 			if (!reader || front.variations?.hasNoNumbers)
-				throw new CommandError("subscribe: this dialect has no numbers. Start the agent with another --dialect.");
+				throw new CommandError("unsupported", "subscribe: this dialect has no numbers. Start the agent with another --dialect.");
 			const bad = filter?.findIndex((name) => typeof name !== "string") ?? -1;
-			if (bad >= 0) throw new CommandError(`subscribe: filter[${bad}] must be string`);
+			if (bad >= 0) throw new CommandError("bad_field", `subscribe: filter[${bad}] must be string`);
 			const sequence = await live().number();
 			const replay = sequence.replay(afterSeq);
 			const { replayTo, firstSeq, epoch } = replay;
@@ -29,7 +29,7 @@ export function sequenceHandlers(live: () => LiveSession, front: Pick<Front, "re
 			const { session } = live();
 			const prompt = session.resume(note);
 			if (!prompt) return { disposition: "nothing" as const };
-			if (prompt.known?.code === "busy") throw new CommandError(prompt.known.text);
+			if (prompt.known?.code === "busy") throw new CommandError("busy", prompt.known.text);
 			call.continueAfterAck(prompt);
 			return { disposition: "started" as const };
 		},

@@ -2,8 +2,8 @@
 
 import type { Emit, ModelRequest, Outcome, Policy, Setup } from "../../agent/contracts.ts";
 import type { Doors } from "../../agent/doors.ts";
-import { CommandError, isCommandError } from "../../lib/command-error.ts";
 import type { Log } from "../../lib/log.ts";
+import { CommandError, isCommandError } from "../../protocol/command-error.ts";
 import type { CompactionResult } from "../../protocol/commands/compaction.ts";
 import type { AgentMessage, AssistantMessage } from "../../protocol/messages.ts";
 import type { Model } from "../../protocol/model.ts";
@@ -165,8 +165,9 @@ export function compactionPolicy(parts: CompactionParts): CompactionPolicy {
 			if ("result" in made) return made.result;
 			const aborted = signal.aborted || made.code === "cancelled";
 			failed("manual", made.problem, aborted);
-			if (aborted) throw new CommandError("Compaction cancelled", undefined, "cancelled");
-			throw new CommandError(made.code === "nothing_to_cut" ? made.problem : `Compaction failed: ${made.problem}`);
+			if (aborted) throw new CommandError("aborted", "Compaction cancelled");
+			if (made.code === "nothing_to_cut") throw new CommandError("nothing_to_do", made.problem);
+			throw new CommandError("model_failed", `Compaction failed: ${made.problem}`);
 		},
 		summarizeBranch: async (input) => (await import("./branch.ts")).summarizeBranch(parts, input),
 	};

@@ -3,6 +3,7 @@
 import type { Replies } from "../../live/dispatch.ts";
 import type { Variations } from "../../live/front.ts";
 import type { LiveSession, Override } from "../../live/live-session.ts";
+import type { ErrorCode } from "../../protocol/errors.ts";
 import type { EventOf } from "../../protocol/events.ts";
 import type { OutboundFrame, RequestId } from "../../protocol/frames.ts";
 import type { Identity } from "../../protocol/identity.ts";
@@ -43,7 +44,7 @@ export interface Voice {
 	readonly updates?: UpdateMode;
 }
 
-export type Answer = (outcome: { data?: unknown } | { error: string; code?: string; hint?: string }) => void;
+export type Answer = (outcome: { data?: unknown } | { error: string; code: ErrorCode; hint?: string }) => void;
 
 /** What a host receives while its prompt is processed. */
 export type PromptReplies = Pick<Replies, "accept" | "onDisposition" | "refuse">;

@@ -1,14 +1,16 @@
 /** What hosts of omp 18 expect: a result for every prompt, protocol versions, long frames in parts, built-in slash commands, more about the state. */
-import { CommandError } from "../../lib/command-error.ts";
+
 import { uuid } from "../../lib/ids.ts";
 import type { Call, Handlers } from "../../live/commands/contract.ts";
 import type { LiveSession } from "../../live/live-session.ts";
 import { ownCommandIn, ownCommands, runOwnCommand } from "../../live/own-commands.ts";
+import { CommandError } from "../../protocol/command-error.ts";
 import type { CommandName, CommandParams, CommandResult } from "../../protocol/commands/index.ts";
 import type { OutboundFrame } from "../../protocol/frames.ts";
 import type { AgentMessage } from "../../protocol/messages.ts";
 import { chunks, maxFrameBytes, maxReassembledFrameBytes } from "./chunks.ts";
 import type { Dialect, Voice } from "./dialect.ts";
+import { withKnownCode } from "./known-codes.ts";
 import { PromptResults } from "./prompt-results.ts";
 import { Subagents } from "./subagents.ts";
 
@@ -80,6 +82,9 @@ export function ompDialect({ tell, writer }: Voice): Dialect {
 					const title = frame.name ? { title: frame.name } : {};
 					return [frame, ...(session ? [{ type: "session_info_update" as const, ...title, sessionId: session.transcript.sessionId }] : [])];
 				}
+				case "response":
+				case "run_result":
+					return [withKnownCode(frame)];
 				default:
 					return [frame, ...subagents.hear(frame)];
 			}
@@ -91,7 +96,7 @@ export function ompDialect({ tell, writer }: Voice): Dialect {
 			get_available_commands: async () => ({ commands: await commandsOf(live) }),
 			negotiate_protocol({ protocolVersion }, call) {
 				if (!versions.includes(protocolVersion)) {
-					throw new CommandError(`Protocol version ${protocolVersion} is not supported; there are ${versions.join(" and ")}`);
+					throw new CommandError("unsupported", `Protocol version ${protocolVersion} is not supported; there are ${versions.join(" and ")}`);
 				}
 				call.afterResponse(() => {
 					writer.split = protocolVersion === 1 ? undefined : chunks;

@@ -7,6 +7,7 @@ import type { AssistantMessage } from "../../protocol/messages.ts";
 import type { Model } from "../../protocol/model.ts";
 import { outputPieces } from "./bash-output.ts";
 import type { Dialect, Voice } from "./dialect.ts";
+import { withKnownCode } from "./known-codes.ts";
 
 type Reason = EventOf<"compaction_start">["reason"];
 
@@ -37,7 +38,9 @@ export function piDialect({ tell, updates }: Voice): Dialect {
 					return [compactionEnd({ reason, result: result ?? undefined, aborted, willRetry, errorMessage })];
 				}
 				case "response":
-					return [withoutForkedText(frame)];
+					return [withKnownCode(withoutForkedText(frame))];
+				case "run_result":
+					return [withKnownCode(frame)];
 				default:
 					return [frame];
 			}
@@ -50,7 +53,7 @@ export function piDialect({ tell, updates }: Voice): Dialect {
 					isPlainSuccess = data === undefined;
 				},
 				onDisposition: (disposition) => answer(isPlainSuccess ? {} : { data: { disposition } }),
-				refuse: ({ text }) => answer({ error: text }),
+				refuse: ({ text, code }) => answer({ error: text, code }),
 			};
 		},
 		handlers: (table) => ({

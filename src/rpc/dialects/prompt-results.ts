@@ -68,7 +68,7 @@ export class PromptResults {
 				this.#isBusy = true;
 			},
 			refuse: ({ text: message, code }) => {
-				answer({ error: message });
+				answer({ error: message, code });
 				this.#commands.delete(prompt);
 				const outcome = code === "aborted" ? { status: "aborted" as const } : { status: "error" as const, error: { message, retryable: false } };
 				this.#tell(this.#result(prompt, { agentInvoked: false, ...outcome }));

@@ -1,9 +1,9 @@
 /** Reports subagents to hosts of omp: when they start and end, what they do, what they have said. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { CommandError } from "../../lib/command-error.ts";
 import type { Handlers } from "../../live/commands/contract.ts";
 import type { SubagentListener } from "../../live/front.ts";
+import { CommandError } from "../../protocol/command-error.ts";
 import type { CommandResult } from "../../protocol/commands/index.ts";
 import type { OmpEvent } from "../../protocol/dialect-events.ts";
 import type { EventOf } from "../../protocol/events.ts";
@@ -62,17 +62,19 @@ export class Subagents implements SubagentListener {
 		return {
 			set_subagent_subscription: ({ level }) => {
 				const found = levels.find((each) => each === level);
-				if (!found) throw new CommandError(levelText);
+				if (!found) throw new CommandError("bad_field", levelText);
 				this.#level = found;
 				return { level };
 			},
 			get_subagents: () => ({ subagents: [...this.#known.values()] }),
 			get_subagent_messages: ({ subagentId, sessionFile, fromByte = 0 }) => {
-				if (subagentId === undefined && sessionFile === undefined) throw new CommandError("get_subagent_messages: subagentId must be string");
+				if (subagentId === undefined && sessionFile === undefined)
+					throw new CommandError("bad_field", "get_subagent_messages: subagentId must be string");
 				const all = [...this.#known.values()];
 				const found = all.find((each) => (subagentId === undefined ? each.sessionFile === sessionFile : each.id === subagentId));
-				if (!found) throw new CommandError(`Subagent not found: ${subagentId ?? sessionFile}. See get_subagents`);
-				if (found.sessionFile === undefined) throw new CommandError(`Nothing is stored of subagent ${found.id}, because nothing is of the session`);
+				if (!found) throw new CommandError("not_found", `Subagent not found: ${subagentId ?? sessionFile}. See get_subagents`);
+				if (found.sessionFile === undefined)
+					throw new CommandError("unsupported", `Nothing is stored of subagent ${found.id}, because nothing is of the session`);
 				return toldIn(found.sessionFile, fromByte);
 			},
 		};
@@ -126,7 +128,8 @@ function toldIn(sessionFile: string, fromByte: number): Told {
 	const bytes = bytesOf(sessionFile);
 	const reset = fromByte > bytes.length;
 	const from = reset ? 0 : Math.max(0, fromByte);
-	if (from > 0 && bytes[from - 1] !== 0x0a) throw new CommandError("get_subagent_messages: fromByte must be nextByte of an earlier answer");
+	if (from > 0 && bytes[from - 1] !== 0x0a)
+		throw new CommandError("bad_field", "get_subagent_messages: fromByte must be nextByte of an earlier answer");
 	const nextByte = Math.max(from, bytes.lastIndexOf(0x0a) + 1);
 	const lines = bytes.toString("utf8", from, nextByte).split("\n");
 	const entries = lines.flatMap((line): Told["entries"] => (line === "" ? [] : [JSON.parse(line)]));
@@ -140,6 +143,6 @@ function bytesOf(file: string): Buffer {
 		return readFileSync(file);
 	} catch (error) {
 		if ((error as NodeJS.ErrnoException).code === "ENOENT") return Buffer.alloc(0);
-		throw new CommandError(`The subagent's session cannot be read: ${(error as Error).message}`);
+		throw new CommandError("io", `The subagent's session cannot be read: ${(error as Error).message}`);
 	}
 }

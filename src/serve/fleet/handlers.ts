@@ -33,7 +33,7 @@ export class FleetRoutes {
 	async runs({ query, response }: Call): Promise<void> {
 		const state = query.get("state") ?? undefined;
 		if (state !== undefined && !states.includes(state))
-			throw new Refusal(400, "bad_field", `state must be ${states.join(", ")}, not ${JSON.stringify(state.slice(0, 40))}.`);
+			throw new Refusal("bad_field", `state must be ${states.join(", ")}, not ${JSON.stringify(state.slice(0, 40))}.`);
 		const given = Object.fromEntries(["lane", "batch", "before"].flatMap((name) => (query.get(name) ? [[name, query.get(name) as string]] : [])));
 		const filter = { ...given, ...(state !== undefined && { state: state as FleetRun["state"] }) };
 		const limit = Math.max(1, numberOf(query, "limit", 100, 500));
@@ -104,7 +104,7 @@ export class FleetRoutes {
 		server.connections.check(bearer, 0);
 		await this.#copies.use(idOf(call), async (copy) => {
 			const highest = Math.max(copy.lastSeq, copy.highestSeq);
-			if (given !== undefined && given > highest) throw new Refusal(400, "cursor_ahead", cursorAheadText(given, highest));
+			if (given !== undefined && given > highest) throw new Refusal("cursor_ahead", cursorAheadText(given, highest));
 			if (copy.run?.state === "done" && given !== undefined && given >= copy.lastSeq) return answer(response, 204, {});
 			let isOver = false;
 			const open: OpenConnection = {
@@ -163,12 +163,12 @@ export class FleetRoutes {
 		const result = await this.#fleet.result(id);
 		if (result) return result;
 		const [run] = await this.#fleet.list({ ids: [id] });
-		throw run ? new Refusal(409, "no_result", `The run has no result yet: it is ${run.state}.`) : unknownRun(id);
+		throw run ? new Refusal("no_result", `The run has no result yet: it is ${run.state}.`) : unknownRun(id);
 	}
 }
 
 const idOf = ({ params }: Call) => params.id as string;
-const unknownRun = (id: string) => new Refusal(404, "not_found", `There is no run ${JSON.stringify(id.slice(0, 80))}.`);
+const unknownRun = (id: string) => new Refusal("not_found", `There is no run ${JSON.stringify(id.slice(0, 80))}.`);
 const download = { "Content-Security-Policy": "sandbox" };
 const named = (name: string) => ({ "Content-Disposition": `attachment; filename*=UTF-8''${encodeURIComponent(name)}` });
 

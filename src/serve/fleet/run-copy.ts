@@ -83,7 +83,7 @@ export class RunCopy {
 
 	async #readNew(): Promise<void> {
 		const [run] = await this.#fleet.list({ ids: [this.id] });
-		if (!run) throw new Refusal(404, "not_found", `There is no run ${JSON.stringify(this.id.slice(0, 80))}.`);
+		if (!run) throw new Refusal("not_found", `There is no run ${JSON.stringify(this.id.slice(0, 80))}.`);
 		const takeovers = await this.#fleet.takeovers(this.id);
 		if (takeovers.length !== this.takeovers.length) this.#begin(takeovers);
 		// A commit holds lines of both files: when the event is there, what it names is there, too.

@@ -1,7 +1,9 @@
 /** A repository as it was when a call began: makes copies for its tasks, and merges their work. */
+
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { asSentence } from "../../lib/as-sentence.ts";
 import type { GitOptions } from "../../snapshots/git.ts";
 import { asFileName, firstFree, onDisk } from "../../snapshots/paths.ts";
 import { removeEmpty, removeTree } from "../../snapshots/remove.ts";
@@ -91,7 +93,7 @@ export class FrozenRepository implements Frozen {
 			copy.captured = await capture((parts[0] as Part).repository.git, copy.record, (suffix) => artifact(id, suffix));
 		} catch (error) {
 			const why = isDiskFull(error) ? "the disk is full" : (error as Error).message;
-			throw new Error(`No patch could be made of ${path}: ${why}.`, { cause: error });
+			throw new Error(`No patch could be made of ${path}: ${asSentence(why)}`, { cause: error });
 		}
 		const { delta, paths } = copy.captured;
 		const patches = [delta.patchPath, ...delta.nested.map(({ patchPath }) => patchPath)].filter((patch) => patch !== undefined);

@@ -4,6 +4,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { asSentence } from "../../lib/as-sentence.ts";
 import { Git, type GitOptions } from "../../snapshots/git.ts";
 import { makeOwned } from "../../snapshots/owner.ts";
 import { asFileName, inside } from "../../snapshots/paths.ts";
@@ -42,7 +43,7 @@ export function gitIsolation(options: IsolationOptions): Isolation {
 }
 
 /** In words for the model, which has another way out. */
-const forModel = ({ problem, remedy }: Problem) => ({ problem: `${problem}. ${remedy}, or call the tool without isolated.` });
+const forModel = ({ problem, remedy }: Problem) => ({ problem: `${asSentence(problem)} ${remedy}, or call the tool without isolated.` });
 
 async function freeze(repository: Repository, options: IsolationOptions, signal: AbortSignal): Promise<Frozen | { problem: string }> {
 	let root = options.root;

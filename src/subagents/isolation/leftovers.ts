@@ -5,6 +5,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { asSentence } from "../../lib/as-sentence.ts";
 import { claim, holderOf, unclaim } from "../../lib/claim.ts";
 import { Git, type GitOptions } from "../../snapshots/git.ts";
 import { isAbandoned, isUnfinished } from "../../snapshots/owner.ts";
@@ -35,7 +36,7 @@ export async function repairInterruptedMerges(input: LeftOversInput, withinMs = 
 			await withClaim(directory, () => settleAll(input, directory, signal), signal);
 		} catch (error) {
 			const why = signal.aborted ? `it took longer than ${withinMs / 1000} seconds` : (error as Error).message;
-			input.warn(`A merge that a crashed process had begun could not be undone: ${why}. See git status, and ${directory}.`);
+			input.warn(`A merge that a crashed process had begun could not be undone: ${asSentence(why)} See git status, and ${directory}.`);
 		}
 	}
 }

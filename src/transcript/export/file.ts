@@ -3,8 +3,8 @@
 import { randomBytes } from "node:crypto";
 import { open, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { CommandError } from "../../lib/command-error.ts";
 import { removeLeftOvers } from "../../lib/left-overs.ts";
+import { CommandError } from "../../protocol/command-error.ts";
 import { editedEntries } from "../context-edits.ts";
 import { type OpenOptions, openTranscript } from "../open.ts";
 import { totalsOf } from "../stats.ts";
@@ -28,11 +28,11 @@ export const pageFileName = (sessionFile: string) => `bowline-session-${basename
 
 /** Writes the page and gives its absolute path. Credentials are taken out: a file of another program, a context file or a description of a tool may hold some. */
 export async function exportSession(sessionFile: string | undefined, { outputPath, leafId, briefing, redact }: ExportOptions = {}): Promise<string> {
-	if (sessionFile === undefined) throw new CommandError("Cannot export in-memory session to HTML");
+	if (sessionFile === undefined) throw new CommandError("unsupported", "Cannot export in-memory session to HTML");
 	const source = { mode: "read", cwd: "", now: Date.now, redact: (text: string) => text, newId: () => randomBytes(4).toString("hex") } as const;
 	const transcript = openTranscript(sessionFile, source);
 	const stored = transcript?.entries ?? [];
-	if (!transcript || stored.length === 0) throw new CommandError("Nothing to export yet - start a conversation first");
+	if (!transcript || stored.length === 0) throw new CommandError("nothing_to_do", "Nothing to export yet - start a conversation first");
 	if (leafId) transcript.moveTo(leafId);
 	const entries = editedEntries(transcript);
 	const path = await targetOf(outputPath, sessionFile);
@@ -43,7 +43,7 @@ export async function exportSession(sessionFile: string | undefined, { outputPat
 	try {
 		await write(path, pageChunks(page));
 	} catch (error) {
-		throw new CommandError(`Page could not be written: ${(error as NodeJS.ErrnoException).code ?? String(error)} ${path}`);
+		throw new CommandError("io", `Page could not be written: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message} ${path}`);
 	}
 	return path;
 }
@@ -63,7 +63,7 @@ async function targetOf(outputPath: string | undefined, sessionFile: string): Pr
 	if (found?.isDirectory()) return join(given, pageFileName(sessionFile));
 	const session = await statOf(sessionFile);
 	if (found && session && found.ino === session.ino && found.dev === session.dev) {
-		throw new CommandError(`Page would replace the session itself: ${given}. Pass another outputPath.`);
+		throw new CommandError("bad_field", `Page would replace the session itself: ${given}. Pass another outputPath.`);
 	}
 	return given;
 }

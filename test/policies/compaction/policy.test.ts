@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { ModelRequest, Outcome, StreamFunction } from "../../../src/agent/contracts.ts";
 import { Doors } from "../../../src/agent/doors.ts";
-import { CommandError } from "../../../src/lib/command-error.ts";
 import { ReplyBuilder } from "../../../src/models/builder.ts";
 import { scriptedModel } from "../../../src/models/scripted/model.ts";
 import { type CompactionSettings, limitsOf } from "../../../src/policies/compaction/limits.ts";
 import { compactionPolicy } from "../../../src/policies/compaction/policy.ts";
+import { CommandError } from "../../../src/protocol/command-error.ts";
 import type { AgentEvent } from "../../../src/protocol/events.ts";
 import type { AgentMessage, AssistantMessage } from "../../../src/protocol/messages.ts";
 import type { Model } from "../../../src/protocol/model.ts";
@@ -169,7 +169,7 @@ describe("after a run", () => {
 		const { settle, events, live } = world({
 			messages: [...turns, last],
 			store() {
-				throw new CommandError("Session file could not be written: ENOSPC /x");
+				throw new CommandError("not_stored", "Session file could not be written: ENOSPC /x");
 			},
 		});
 		await settle(last);

@@ -2,6 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentOptions, Driver } from "./driver.ts";
+import { checkFailures } from "./failures.ts";
 import { type Frame, matches } from "./match.ts";
 import type { Case, Step, Token } from "./parse.ts";
 import { toScript } from "./script.ts";
@@ -17,6 +18,7 @@ export async function play(test: Case, Agent: new (options: AgentOptions) => Dri
 	try {
 		if (!isSilent(test) && !startsByHand(test)) await expectAll(agent, [frame("ready")], 0);
 		for (const step of test.steps) await perform(agent, step);
+		checkFailures(agent.frames, dialectOf(test));
 	} finally {
 		await agent.dispose();
 	}
@@ -24,6 +26,8 @@ export async function play(test: Case, Agent: new (options: AgentOptions) => Dri
 
 /** Whether the process does not announce itself. */
 const isSilent = ({ flags }: Case) => flags.includes("--no-ready") || flags.includes("strict");
+
+const dialectOf = ({ flags }: Case) => flags[flags.indexOf("--dialect") + 1 || flags.length] ?? "classic";
 
 /** A transcript about the start itself says what it expects of it. */
 function startsByHand({ steps }: Case): boolean {

@@ -1,18 +1,15 @@
-/** A refusal that a host can provoke and read. Its text is protocol. Anything else that is thrown is a bug. */
+import type { ErrorCode } from "./errors.ts";
+
+/** A refusal that a host can provoke and read. Its text and its code are protocol. Anything else that is thrown is a bug. */
 export class CommandError extends Error {
 	override readonly name = "CommandError";
-	/** A machine-readable code, where the protocol has one. */
-	readonly code: string | undefined;
-	/** For internal callers: the kind of refusal. Not on the wire. */
-	readonly kind: "cancelled" | undefined;
-
+	readonly code: ErrorCode;
 	/** A sentence for people, next to a text that programs compare. */
 	readonly hint: string | undefined;
 
-	constructor(message: string, code?: string, kind?: "cancelled", hint?: string) {
+	constructor(code: ErrorCode, message: string, hint?: string) {
 		super(message);
 		this.code = code;
-		this.kind = kind;
 		this.hint = hint;
 	}
 }
