@@ -9,7 +9,7 @@ export async function ask({ text, context, images, outputSchema }: OneShotPrompt
 	const { session, assembly } = live;
 	const command = live.extensions?.findCommand(text);
 	if (command) {
-		const refuse = (why: string): Refusal => ({ text: `${text.split(/\s/, 1)[0]} is a command of an extension: ${why}`, code: "bad_field" });
+		const refuse = (why: string): Refusal => ({ text: `${text.split(/\s/, 1)[0]} is a command of an extension: ${why}`, code: "unsupported" });
 		if (outputSchema) return refuse("it gives no value for --output-schema.");
 		if (context !== "" || images.length > 0) return refuse("it takes neither files nor stdin.");
 		await command.run();

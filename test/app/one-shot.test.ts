@@ -166,6 +166,7 @@ describe("exit codes", () => {
 		[["--mode", "xml", "hi"], "--mode must be text or json or rpc"],
 		[["fix", "it"], 'Unknown command: fix. To ask a model: bowline -p "prompt".'],
 		[[], "Nothing to do."],
+		[["-p", "--fork", "a.jsonl", "--continue", "hi"], "--fork begins a new session, --session and --continue go on with one: pass only one of them."],
 	])("%j is a wrong use: 2", async (words, problem) => {
 		const { code, stdout, stderr } = await once(words, { files: { zip: "PK\x03\x04\0\0" } });
 		expect([code, stdout]).toEqual([2, ""]);
@@ -287,7 +288,7 @@ describe("--mode json", () => {
 		expect(code).toBe(1);
 		expect([header?.type, refusal, rest]).toEqual([
 			"session",
-			{ type: "response", command: "prompt", success: false, error: expect.stringContaining("No model selected.") },
+			{ type: "response", command: "prompt", success: false, error: expect.stringContaining("No model selected."), code: "no_model" },
 			[],
 		]);
 		expect(stderr).toContain("Error: No model selected.");

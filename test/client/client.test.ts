@@ -25,18 +25,30 @@ test("a refusal names the command and keeps the agent's words", async () => {
 	const client = await start();
 	const error = await client.setModel({ provider: "acme", modelId: "m9" }).catch((error) => error);
 	expect(error).toBeInstanceOf(RequestError);
-	expect(error).toMatchObject({ command: "set_model", text: "Model not found: acme/m9", message: "set_model: Model not found: acme/m9" });
+	expect(error).toMatchObject({
+		command: "set_model",
+		text: "Model not found: acme/m9",
+		message: "set_model: Model not found: acme/m9",
+		code: "unknown_model",
+	});
 	const since = await client.getEntries({ since: "nowhere" }).catch((error) => error);
-	expect(since).toMatchObject({ name: "RequestError", command: "get_entries" });
-	await expect(client.request("no_such_command")).rejects.toThrow("Unknown command: no_such_command");
+	expect(since).toMatchObject({ name: "RequestError", command: "get_entries", code: "unknown_since" });
+	// A text that begins with the command is not introduced again.
+	const wrong = client.request("set_auto_retry", { enabled: "yes" });
+	await expect(wrong).rejects.toMatchObject({ message: "set_auto_retry: enabled must be boolean", code: "bad_field" });
+	await expect(client.request("no_such_command")).rejects.toMatchObject({ text: "Unknown command: no_such_command", code: "unknown_command" });
 });
 
 test("a prompt that fails after it was accepted is rejected", async () => {
 	const client = await start({ args: ["--hermetic"] });
-	await expect(client.promptAndWait("hi")).rejects.toMatchObject({ name: "RequestError", text: expect.stringMatching(/^No model selected\./) });
+	await expect(client.promptAndWait("hi")).rejects.toMatchObject({
+		name: "RequestError",
+		text: expect.stringMatching(/^No model selected\./),
+		code: "no_model",
+	});
 	const late = new Promise((resolve) => client.on("response", resolve));
 	await client.prompt({ message: "hi" });
-	expect(await late).toMatchObject({ command: "prompt", success: false });
+	expect(await late).toMatchObject({ command: "prompt", success: false, code: "no_model" });
 });
 
 test("a prompt to a busy agent is rejected, and the run it met goes on", async () => {

@@ -73,14 +73,20 @@ test("a failure after the acceptance that a cut took along is told by the result
 		},
 		({ say, query }) => {
 			if (query.get("after") !== "1") return;
-			say({ seq: 5, type: "run_result", runId: "r_1", status: "error", error: { kind: "refused", message: "No key for it.", retryable: false } });
+			say({
+				seq: 5,
+				type: "run_result",
+				runId: "r_1",
+				status: "error",
+				error: { kind: "refused", message: "No key for it.", code: "no_key", retryable: false },
+			});
 			say({ type: "snapshot", seq: 5, epoch: 1, live: live([]) });
 		},
 	);
 	const client = await connect(url);
 	const late: unknown[] = [];
 	client.on("response", (response) => void late.push(response));
-	await expect(client.promptAndWait("go")).rejects.toThrow("No key for it.");
+	await expect(client.promptAndWait("go")).rejects.toMatchObject({ text: "No key for it.", code: "no_key" });
 	await expect(client.promptAndWait("again")).rejects.toThrow("No key.");
 	await client.getState();
 	expect(heard.filter(({ type }) => type === "prompt")).toHaveLength(2);

@@ -255,6 +255,11 @@ describe("sessions", () => {
 		expect(new Set(prompts.map(({ status, json }) => `${status} ${json.runId}`)).size).toBe(1);
 		expect(prompts.filter(({ json }) => !json.duplicate)).toHaveLength(1);
 		expect((await server.post(`/v1/sessions/${id}/prompts`, { message: "other" }, { "Idempotency-Key": "p" })).json.error.code).toBe("key_reused");
+		const wrong = await server.post(`/v1/sessions/${id}/prompts`, {
+			message: "m",
+			images: [{ type: "image", mimeType: "text/plain", data: "eA==" }],
+		});
+		expect(wrong).toMatchObject({ status: 400, json: { error: { code: "bad_field", message: "images[0]: unsupported image" } } });
 		await until(
 			"one run",
 			async () =>

@@ -119,7 +119,15 @@ class Talking(unittest.IsolatedAsyncioTestCase):
             with self.assertRaises(RequestError) as refused:
                 await client.set_model("scriptd", "echo")
             self.assertEqual(refused.exception.message, "Model not found: scriptd/echo")
+            self.assertEqual(refused.exception.code, "unknown_model")
             self.assertEqual(refused.exception.hint, "There is no provider scriptd. Did you mean scripted?")
+
+    async def test_a_message_that_begins_with_its_command_is_not_introduced_again(self):
+        async with AsyncClient(ECHO) as client:
+            with self.assertRaises(RequestError) as refused:
+                await client.request("set_auto_retry", {"enabled": "yes"})
+            self.assertEqual(str(refused.exception), "set_auto_retry: enabled must be boolean")
+            self.assertEqual(refused.exception.code, "bad_field")
 
     async def test_events_are_iterated(self):
         async with AsyncClient(ECHO) as client:

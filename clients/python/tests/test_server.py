@@ -415,7 +415,7 @@ class Odd(unittest.TestCase):
         self.assertEqual(heard[1], (8, b"\x03\xe9"))
 
     def test_a_failure_that_a_cut_took_along_is_told_by_the_result_of_the_run(self):
-        result = {"type": "run_result", "seq": 5, "runId": "r_1", "status": "error", "error": {"kind": "refused", "message": "No key for it."}}
+        result = {"type": "run_result", "seq": 5, "runId": "r_1", "status": "error", "error": {"kind": "refused", "message": "No key for it.", "code": "no_key"}}
         connections = []
 
         def talk(handshake, end):
@@ -434,8 +434,9 @@ class Odd(unittest.TestCase):
                     return
 
         with odd_server(talk) as url:
-            with Client.connect(url, token="t", session="s", start_timeout=45) as client, self.assertRaisesRegex(RequestError, "No key for it."):
+            with Client.connect(url, token="t", session="s", start_timeout=45) as client, self.assertRaisesRegex(RequestError, "No key for it.") as refused:
                 client.prompt_and_wait("go", timeout=45)
+        self.assertEqual(refused.exception.code, "no_key")
 
     def test_a_frame_that_a_server_may_not_send_ends_the_connection(self):
         for bad, code in (

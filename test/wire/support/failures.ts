@@ -24,6 +24,7 @@ function problemWith(frame: Frame, dialect: string): string | undefined {
 	const { code, success } = frame;
 	if (success) return code === undefined ? undefined : "a success has a code";
 	const row = errors[code as keyof typeof errors] as ErrorRow | undefined;
+	if (code === "internal") return "a fault that no transcript provokes on purpose";
 	if (dialect === "classic") return row ? undefined : "a failure has no code of the table";
 	if (code === undefined) return undefined;
 	return dialect !== "strict" && row?.inDialects ? undefined : `dialect ${dialect} has a code that its hosts do not know`;
