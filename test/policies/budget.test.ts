@@ -234,7 +234,7 @@ describe("when a ceiling is reached, the run that is going on", () => {
 		expect(await budget.beforeTool?.(asks("1"), signal)).toBeUndefined();
 		expect(await budget.beforeTool?.(asks("2"), signal)).toBeUndefined();
 		expect(await budget.beforeTool?.(asks("3"), signal)).toEqual({ denied: "Budget exceeded (tool_calls)" });
-		expect(budget.halt?.reason).toEqual({ message: budgetRefusal("tool_calls"), run: "stop" });
+		expect(budget.halt?.reason).toEqual({ message: budgetRefusal("tool_calls"), code: "budget_exceeded", run: "stop" });
 		const events: StreamEvent[] = [];
 		const stream = budget.meter(() => Promise.reject(new Error("asked")));
 		await stream({ model: {} } as ModelRequest, {
