@@ -1,6 +1,6 @@
 /** The fleet as its users have it: real workers, real agents, a scripted model; what must hold when workers are killed and frozen. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, readFileSync, symlinkSync } from "node:fs";
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { sharedFileQueue } from "../../src/fleet/file/control.ts";
