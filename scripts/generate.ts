@@ -9,7 +9,7 @@ import { pythonCommands, pythonProtocol } from "./generate/python.ts";
 import { pythonApiPage } from "./generate/python-api.ts";
 import { protocolSchema, scriptSchema, settingsSchema, taskParameters } from "./generate/schemas.ts";
 import { sessionFlags } from "./generate/session-flags.ts";
-import { toolNames } from "./generate/tool-names.ts";
+import { toolFacts } from "./generate/tool-facts.ts";
 import { protocolNames, protocolTypes } from "./generate/types.ts";
 import { typescriptApiPage } from "./generate/typescript-api.ts";
 
@@ -18,11 +18,11 @@ const json = (value: unknown) => `${JSON.stringify(value, null, "\t")}\n`;
 
 /** In order: the later pages are read from the earlier files. */
 const files: Record<string, () => string> = {
+	"src/protocol/tool-facts.generated.ts": () => toolFacts(),
 	"src/protocol/inbound.generated.ts": () => inboundChecks(),
 	"src/protocol/types.generated.ts": () => protocolTypes(),
 	"src/protocol/names.generated.ts": () => protocolNames(),
 	"src/embed/session-flags.generated.ts": () => sessionFlags(),
-	"src/tools/names.generated.ts": () => toolNames(),
 	"src/subagents/parameters.generated.ts": () => taskParameters(),
 	"schema/protocol.json": () => json(protocolSchema()),
 	"schema/settings.json": () => json(settingsSchema()),

@@ -1,5 +1,6 @@
 /** What the model can call. Types only. */
 import type { ToolResult } from "../protocol/messages.ts";
+import type { EffectKind, ToolReach } from "../protocol/tool-facts.ts";
 
 export interface ToolDefinition {
 	name: string;
@@ -18,23 +19,57 @@ export interface ToolExecution {
 	onUpdate: (partial: ToolResult) => void;
 }
 
+type Args = Record<string, unknown>;
+
+/** What a call does outside the conversation. Rules, modes, checkpoints and everything that shows a call go by it, and not by names of tools. */
+export type ToolEffect = FileEffect | RunEffect | { kind: Exclude<EffectKind, "read" | "write" | "run"> };
+
+export interface FileEffect {
+	kind: "read" | "write";
+	/** Returns the paths that a call is about, as the model wrote them. A call without any is judged by the name of its tool alone. */
+	paths?: (args: Args) => readonly string[];
+	/** What a call touches of a directory that it names. Default `below`, which is judged most strictly. */
+	reach?: ToolReach;
+	/** Whole files are written without a look at them: a missing one is made, and the result tells nothing of what was there. */
+	replaces?: true;
+	/** Returns a file before and after a call, without making the call. Throws what the call would fail with. */
+	plan?: (args: Args) => Promise<PlannedChange>;
+}
+
+export interface PlannedChange {
+	/** As the model wrote it. */
+	path: string;
+	/** Empty for a file that is not there yet. */
+	before: string;
+	after: string;
+}
+
+export interface RunEffect {
+	kind: "run";
+	/** Returns the shell command that a call runs. Rules about commands apply to it. */
+	command?: (args: Args) => string;
+	/** What a call starts is judged on its own, step by step. */
+	delegates?: true;
+	/** A session that only plans may call it. */
+	inPlan?: true;
+}
+
 /** A tool returns content or throws; the text of what it throws is what the model reads. */
 export interface Tool extends ToolDefinition {
 	label: string;
+	effect: ToolEffect;
+	/** `on request`: the model gets it only where a flag, a host or an extension asks for it. */
+	offered: "default" | "on request";
 	/** `exclusive` calls wait for all earlier ones; `shared` calls only for the last earlier exclusive one. */
 	concurrency: "shared" | "exclusive";
 	/** One line for the system prompt. */
 	hint?: string;
-	/** Not offered to the model unless an extension or a flag asks for it. */
-	isHidden?: boolean;
 	/** Turns older argument shapes into the advertised one, before validation. */
 	adapt?: (args: Record<string, unknown>) => Record<string, unknown>;
 	/** The schema arguments are held to, where the tool checks the rest of `parameters` itself. */
 	accepted?: Record<string, unknown>;
 	/** Arguments go through unchecked where the schema is not one that can be compiled: what answers the call checks them. */
 	checksArguments?: true;
-	/** It changes nothing: a session that only plans may call it. */
-	readOnly?: true;
 	/** A successful call ends the run: the model is not asked again. */
 	endsRun?: true;
 	/** How long a call may take to end after its signal fired, where the usual two seconds would lose its result. */

@@ -100,6 +100,8 @@ function submitTool(shape: JsonSchema | undefined, limits: SubmissionLimits, val
 	return {
 		name: submitToolName,
 		label: "Submit result",
+		effect: { kind: "none" },
+		offered: "on request",
 		description: "Hand in the result of the assignment. Call it exactly once, as your last act: nothing you do afterwards counts.",
 		hint: "Hand in the result, exactly once, at the end",
 		parameters: { ...parametersFor({ description: "The result.", ...own }), ...shared },

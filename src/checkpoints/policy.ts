@@ -10,13 +10,12 @@ export interface CheckpointPolicyParts {
 	open: () => Promise<TreeStore>;
 	/** Notes a checkpoint in the session file. */
 	note: (checkpoint: Omit<CheckpointData, "id">, store: TreeStore) => void;
+	/** Whether calls of a tool may change files. */
+	mayChange: (toolName: string) => boolean;
 	warn: (text: string) => void;
 	/** The session may change nothing that cannot be put back. */
 	isRequired: boolean;
 }
-
-/** Tools that change no file. */
-const reading = new Set(["read", "grep", "find", "ls", "todo_write", "submit_result"]);
 
 const refusal = (reason: string) =>
 	`There are no checkpoints here: ${reason.replace(/\.$/, "")}. This session is contained, so nothing is changed that cannot be put back. Mend it, or set checkpoints.enabled to false: then safety in get_state names it.`;
@@ -73,8 +72,8 @@ export class Checkpoints {
 			else if (type === "turn_end" && this.#before) this.#enqueue((store) => store.takeAll().then((taken) => this.#note(store, "after", taken)));
 		},
 		beforeTool: async ({ toolName }, signal) => {
-			const { isRequired } = this.#parts;
-			if (reading.has(toolName) || (this.#off !== undefined && !isRequired)) return undefined;
+			const { isRequired, mayChange } = this.#parts;
+			if (!mayChange(toolName) || (this.#off !== undefined && !isRequired)) return undefined;
 			this.#before ??= this.#inTime(this.#enqueue((store) => store.takeAll(signal, true, false).then((taken) => this.#note(store, "before", taken))));
 			const isTaken = await this.#before;
 			return isTaken || !isRequired ? undefined : { denied: refusal(this.#off ?? "the state of the files could not be taken this time") };

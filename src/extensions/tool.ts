@@ -13,6 +13,8 @@ export function toolOf(tool: ToolRegistration, path: string, link: Link): Tool {
 	return {
 		name,
 		label,
+		effect: { kind: "run" },
+		offered: "default",
 		description,
 		// As JSON, the only form that models and our own check understand.
 		parameters: JSON.parse(JSON.stringify(parameters)),

@@ -26,6 +26,7 @@ import type { RunsLater } from "../lib/runs-later.ts";
 import { CommandError } from "../protocol/command-error.ts";
 import type { CommandParams, CommandResult } from "../protocol/commands/index.ts";
 import type { UserMessage } from "../protocol/messages.ts";
+import type { EffectKind } from "../protocol/tool-facts.ts";
 import { textOf } from "../session/inbox.ts";
 import { noteChoice } from "../session/restore.ts";
 import type { Session } from "../session/session.ts";
@@ -33,13 +34,16 @@ import { type RepositoryPath, toText } from "../snapshots/paths.ts";
 import type { Assembly } from "./assemble.ts";
 import type { Workspace } from "./workspace.ts";
 
-type Parts = { assembly: Pick<Assembly, "session" | "shells">; workspace: Workspace; warn: (text: string) => void };
+/** Effects before which the state of the files is taken. */
+const changing: ReadonlySet<EffectKind> = new Set(["write", "run"]);
+
+type Parts = { assembly: Pick<Assembly, "session" | "shells" | "sources">; workspace: Workspace; warn: (text: string) => void };
 
 export class SessionCheckpoints {
 	#session: Session;
 	#checkpoints: Checkpoints;
 
-	constructor({ assembly: { session, shells }, workspace, warn }: Parts) {
+	constructor({ assembly: { session, shells, sources }, workspace, warn }: Parts) {
 		this.#session = session;
 		const { cwd, userDirectory, settings } = workspace;
 		const shell = () => shells.gitStarter();
@@ -51,7 +55,8 @@ export class SessionCheckpoints {
 			return store;
 		};
 		const isRequired = settings.contained !== undefined;
-		this.#checkpoints = new Checkpoints({ open, warn, isRequired, note: (checkpoint, store) => this.#note(checkpoint, store) });
+		const mayChange = (tool: string) => changing.has(sources.effectOf(tool).kind);
+		this.#checkpoints = new Checkpoints({ open, mayChange, warn, isRequired, note: (checkpoint, store) => this.#note(checkpoint, store) });
 		session.doors.put(this.#checkpoints.policy);
 	}
 

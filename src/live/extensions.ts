@@ -1,5 +1,6 @@
 /** The extensions of a session, from finding them to telling them that it ends. Loaded only where there are any. */
 import { resolve, sep } from "node:path";
+import type { Tool } from "../agent/tool.ts";
 import type { ExtensionHost } from "../extensions/index.ts";
 import type { Log } from "../lib/log.ts";
 import { UsageError } from "../lib/usage-error.ts";
@@ -268,7 +269,7 @@ class ExtensionTools implements ToolSource {
 		return this.#tools;
 	}
 
-	isOffered({ isHidden }: { isHidden?: boolean }): boolean {
-		return !isHidden;
+	isOffered({ offered }: Tool): boolean {
+		return offered === "default";
 	}
 }

@@ -10,7 +10,7 @@ import type { SourcedRule } from "../protocol/permissions.ts";
 import { hiddenInHome } from "../sandbox/lists.ts";
 import { artifactsOf } from "../subagents/artifacts.ts";
 import { resolveExisting, resolvePath } from "../tools/paths.ts";
-import { changePreview, plannedChange } from "../tools/preview.ts";
+import { changePreview } from "../tools/preview.ts";
 import type { Mcp } from "./mcp.ts";
 import { docsDirectory, type Prompting } from "./prompting.ts";
 import type { Shells } from "./shells.ts";
@@ -77,18 +77,16 @@ export async function makeGate({ workspace, shells, sources, prompting, serverOf
 		// Without a confinement every command runs outside anyway.
 		hasEscalation: sandbox?.confinement !== undefined && settings.get("sandbox.escalation") === "ask",
 		toolOf: (name, args) => {
-			const found = sources.find(name);
-			const server = found?.source === "mcp" ? serverOf(name, args) : undefined;
-			return found && { source: found.source, readOnly: found.tool.readOnly === true, ...(server && { server }) };
+			const { source = "built-in" } = sources.find(name) ?? {};
+			const server = source === "mcp" ? serverOf(name, args) : undefined;
+			return { source, effect: sources.effectOf(name), ...(server && { server }) };
 		},
-		pathOf: async (tool, path) => {
+		pathOf: async (path, replaces) => {
 			const files = sandbox?.files;
-			if (tool === "write") return files ? files.target(resolvePath(workspace.cwd, path)) : resolvePath(workspace.cwd, path);
+			if (replaces) return files ? files.target(resolvePath(workspace.cwd, path)) : resolvePath(workspace.cwd, path);
 			return resolveExisting(workspace.cwd, path, files).catch(() => resolvePath(workspace.cwd, path));
 		},
-		...(settings.get("permissions.rules").some(({ runsLater }) => runsLater) && {
-			changeOf: (tool: string, args: Record<string, unknown>) => plannedChange(workspace.cwd, tool, args),
-		}),
+		looksAtChanges: settings.get("permissions.rules").some(({ runsLater }) => runsLater),
 		writtenPaths: (path) => [resolvePath(workspace.cwd, path), resolvePath(cwd, path)],
 		ignoresCase: ignoresCase(cwd),
 		searchPath: async () => (await shells.commandEnvironment())().PATH,
@@ -111,7 +109,10 @@ export async function makeGate({ workspace, shells, sources, prompting, serverOf
 			return [realPath(userDirectory), ...(file === undefined ? [] : [realPath(file).replace(/\.jsonl$/, "")])];
 		},
 		isHermetic,
-		preview: (tool, args) => changePreview(workspace.cwd, tool, args),
+		async preview(tool, args) {
+			const effect = sources.effectOf(tool);
+			return effect.kind === "write" && effect.plan ? changePreview(await effect.plan(args)) : undefined;
+		},
 		warn,
 		newId: () => uuid(parts.now()),
 	});

@@ -168,8 +168,8 @@ export class Permissions {
 	}
 
 	/** Returns the paths that a search or a listing leaves out, undefined where nothing restricts it. */
-	closedTo(tool: "grep" | "find" | "ls", searched: string): ClosedPaths | undefined {
-		return this.#gate?.closedTo(tool, searched);
+	closedTo(tool: string, shows: "names" | "contents", searched: string): ClosedPaths | undefined {
+		return this.#gate?.closedTo(tool, shows, searched);
 	}
 
 	/** The host's answer to a question. */

@@ -2,14 +2,13 @@
 import { didYouMean } from "../lib/nearest.ts";
 import { UsageError } from "../lib/usage-error.ts";
 import type { Options } from "../protocol/flags.ts";
-import { taskToolName } from "../subagents/dependencies.ts";
-import { toolNames as ownTools } from "../tools/names.generated.ts";
+import { toolsWhere } from "../protocol/tool-facts.ts";
 
 /** Every built-in tool; `--tools` may name these. */
-export const builtInNames: readonly string[] = [...ownTools, taskToolName];
+export const builtInNames: readonly string[] = toolsWhere(({ isSelectable }) => isSelectable);
 
 /** Offered to the model unless `--tools` says otherwise. */
-export const defaultToolNames: readonly string[] = ["read", "bash", "edit", "write", "todo_write", taskToolName];
+export const defaultToolNames: readonly string[] = toolsWhere(({ isSelectable, offered }) => isSelectable && offered === "default");
 
 /** The names given with `--tools`. Undefined where the default set holds, with or without changes. */
 export function toolNames({ tools }: Options): string[] | undefined {

@@ -2,8 +2,9 @@
  * Where the tools of a session come from, and which of them the model is offered. One rule for names: the first source that has a name keeps
  * it, except that an extension's tool takes the place of a built-in tool.
  */
-import type { Tool } from "../agent/tool.ts";
+import type { Tool, ToolEffect } from "../agent/tool.ts";
 import { starsPattern } from "../lib/stars.ts";
+import { factsOf } from "../protocol/tool-facts.ts";
 
 export interface ToolSource {
 	readonly name: "built-in" | "extension" | "host" | "mcp";
@@ -64,6 +65,13 @@ export class ToolSources {
 	find(name: string): { tool: Tool; source: ToolSource["name"] } | undefined {
 		const found = this.#resolve().find(({ tool }) => tool.name === name);
 		return found && { tool: found.tool, source: found.source.name };
+	}
+
+	/** Returns what a tool says that it does. One that no source brings is judged most strictly, unless the session itself brings it. */
+	effectOf(name: string): ToolEffect {
+		const found = this.find(name);
+		if (found) return found.tool.effect;
+		return factsOf(name)?.effect === "none" ? { kind: "none" } : { kind: "run" };
 	}
 
 	/** The tools that the model is offered. */

@@ -72,7 +72,7 @@ export function tooling({ workspace, front, base, controls, todos, budget, promp
 	const gate: Tooling["gate"] = { current: undefined };
 	const taskParts = { gate, permissions, workspace, front, models, shells, mcp, conversation, choice, controls, doors, budget, edges };
 	const taskTool = async () => (await import("./task.ts")).taskToolOf(taskParts);
-	const closedTo: ToolOptions["closedTo"] = (tool, searched) => permissions.closedTo(tool, searched);
+	const closedTo: ToolOptions["closedTo"] = (...asked) => permissions.closedTo(...asked);
 	const mayEscalate = () => permissions.mayEscalate;
 	const builtIn = new BuiltInTools({ closedTo, mayEscalate, workspace, secrets, shells, todos, choice, files: front.files, warn, taskTool });
 	workspace.sandbox?.watchMode(() => permissions.mode);

@@ -20,11 +20,12 @@ export function serverTool(name: string, tool: ServerTool, server: Server, parts
 	return {
 		name,
 		label: tool.label,
+		effect: { kind: "run", ...(isTrusted && tool.isReadOnly && { inPlan: true }) },
+		offered: "default",
 		description: tool.description,
 		parameters: tool.inputSchema,
 		concurrency: tool.isReadOnly ? "shared" : "exclusive",
 		checksArguments: true,
-		...(isTrusted && tool.isReadOnly && { readOnly: true as const }),
 		async execute({ toolCallId, args, signal, onUpdate }) {
 			const what = `tool ${tool.name}`;
 			if (signal.aborted) throw new Error(`MCP ${what} of ${JSON.stringify(server.name)} was aborted`);
@@ -69,6 +70,8 @@ export function resourceTool(servers: () => readonly Server[], parts: ToolParts)
 	return {
 		name: resourceToolName,
 		label: "MCP resource",
+		effect: { kind: "run" },
+		offered: "default",
 		description: "Read a resource of an MCP server by its uri. Without uri: list the resources of the server.",
 		parameters: {
 			type: "object",

@@ -20,11 +20,11 @@ export interface RuleBook {
 export type Call = JudgedCall & CallFacts;
 
 export function decide(call: Call, book: RuleBook, grants: readonly Grant[], mode: PermissionMode): Decision {
-	const denied = rulesAbout(book.deny, call.subject).find((rule) => catches(rule, call));
+	const denied = rulesAbout(book.deny, call).find((rule) => catches(rule, call));
 	if (denied) return { answer: "deny", by: "rule", rule: denied.rule };
 	const answer = answerOfMode(mode, call);
 	if (answer === "deny" && staysDenied(mode, call.subject)) return { answer: "deny", by: "mode" };
-	const asked = rulesAbout(book.ask, call.subject).find((rule) => catches(rule, call));
+	const asked = rulesAbout(book.ask, call).find((rule) => catches(rule, call));
 	if (asked) return { answer: "ask", rule: asked.rule };
 	const holding = grants.filter(
 		(grant) => holdsFor(grant, call) && (grant.server === undefined || grant.server === serverAskedAbout(call, mode)?.name),

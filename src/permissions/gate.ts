@@ -4,6 +4,7 @@
  */
 import { relative } from "node:path";
 import type { Emit, PendingCall, Policy, ToolDecision } from "../agent/policy.ts";
+import type { FileEffect } from "../agent/tool.ts";
 import { onAbort } from "../lib/abort.ts";
 import { digestOf } from "../lib/canonical-json.ts";
 import { type ClosedPaths, literalGlob, type Places } from "../lib/path-pattern.ts";
@@ -66,7 +67,7 @@ export interface GateParts {
 	/** The question goes to the agent that sent this one: the deadline is that of the outermost. */
 	hasOuterDeadline: boolean;
 	isHermetic: boolean;
-	/** What a call would change, as a unified diff. */
+	/** What a call would change, as a unified diff; undefined for a tool that cannot tell. */
 	preview: (tool: string, args: Record<string, unknown>) => Promise<string | undefined>;
 	/** Once one has fired, nothing new may start. */
 	halts: () => readonly AbortSignal[];
@@ -218,13 +219,14 @@ export class Gate {
 	 * Returns the paths that a search or a listing leaves out: what a rule denies, and for the content of files also what a rule asks about,
 	 * unless it has asked about the searched path itself.
 	 */
-	closedTo(tool: "grep" | "find" | "ls", searched: string): ClosedPaths {
-		const tools = tool === "grep" ? ["grep", "read"] : [tool];
+	closedTo(tool: string, shows: "names" | "contents", searched: string): ClosedPaths {
+		const showsContents = shows === "contents";
+		const tools = showsContents ? [tool, "read"] : [tool];
 		const about = (rules: RuleBook["deny"]) => rules.filter(({ isAbout }) => tools.some((each) => isAbout({ kind: "read", tool: each })));
-		const asking = tool === "grep" ? about(this.#book.ask).filter(({ path }) => !path?.catches(searched)) : [];
+		const asking = showsContents ? about(this.#book.ask).filter(({ path }) => !path?.catches(searched)) : [];
 		const { grantsFile } = this.#parts.place;
 		const patterns = [...about(this.#book.deny), ...asking].flatMap((rule) => rule.patterns);
-		const secrets = tool === "grep" ? this.#secretsIn(searched) : [];
+		const secrets = showsContents ? this.#secretsIn(searched) : [];
 		return { patterns: [...patterns, ...secrets], own: grantsFile === undefined ? [] : [literalGlob(grantsFile)], places: this.#places };
 	}
 
@@ -261,21 +263,25 @@ export class Gate {
 		const isCommand = subject.kind === "command" || subject.kind === "escalation";
 		const script = isCommand ? scriptOf(String(subject.args.command ?? ""), { ...place, cwd: subject.cwd }) : undefined;
 		const path = script && (await place.searchPath());
-		const [target = ""] = subject.targets;
+		const { targets, tool } = subject;
+		// What this agent knows of the tool. One that it does not know is judged most strictly.
+		const { effect } = place.toolOf(tool, subject.args);
+		const { reach, replaces }: Partial<FileEffect> = effect.kind === "read" || effect.kind === "write" ? effect : {};
 		const isRead = subject.kind === "read";
 		// A copy may lead to files of the project that it was made from.
 		const inside = isRead ? [subject.cwd, ...place.roots()] : [subject.cwd];
 		const call: Call = {
 			subject,
 			writtenPaths: [],
-			isInside: subject.targets.every((each) => inside.some((root) => isBelow(root, each))),
+			isInside: targets.every((each) => inside.some((root) => isBelow(root, each))),
 			isGiven: false,
-			isSecret: isSecret(place.reading(), target),
-			...(isRead && (await readingFacts(target, this.#place))),
+			isSecret: targets.some((target) => isSecret(place.reading(), target)),
+			...(isRead && (await readingFacts(targets, this.#place))),
 			source: request.server === undefined ? "extension" : "mcp",
-			...(request.server !== undefined && { server: { name: request.server, tools: request.proposal?.tool ?? subject.tool } }),
+			...(request.server !== undefined && { server: { name: request.server, tools: request.proposal?.tool ?? tool } }),
 			readOnly: false,
-			isTree: isRead && (await searchesBelow(subject.tool, target)),
+			isTree: isRead && (await searchesBelow({ reach }, targets)),
+			isBlind: replaces,
 			isVerified: place.sandbox().isVerified,
 			...(script && { script, isForeign: (program: string) => isForeignProgram(program, path, [subject.cwd, ...place.roots()]) }),
 		};
@@ -307,7 +313,7 @@ export class Gate {
 	async #judgeMerge(paths: readonly string[]): Promise<MergeVerdict | undefined> {
 		if (paths.length === 0) return undefined;
 		const { place } = this.#parts;
-		const spelled = await Promise.all(paths.map(async (target) => ({ target, written: [await place.pathOf("edit", relative(place.cwd, target))] })));
+		const spelled = await Promise.all(paths.map(async (target) => ({ target, written: [await place.pathOf(relative(place.cwd, target))] })));
 		return judgeMerge(spelled, { cwd: place.cwd, book: this.#book, named: await place.protectedFiles() });
 	}
 

@@ -2,6 +2,7 @@
 import { relative } from "node:path";
 import { ruleInWords } from "../lib/rule-words.ts";
 import type { SourcedRule } from "../protocol/permissions.ts";
+import { factsOf, fileToolsOf } from "../protocol/tool-facts.ts";
 import type { RuleBook } from "./decide.ts";
 import { isProtected } from "./path-patterns.ts";
 import { catches, rulesAbout } from "./rules.ts";
@@ -14,7 +15,7 @@ export interface MergedPath {
 
 export interface MergeVerdict {
 	/** The tool by whose rules it is judged; a merge that only changes protected files is judged as the task tool. */
-	tool: "write" | "edit" | "task";
+	tool: string;
 	kind: "write" | "protected";
 	/** Those that a rule or the protection is about. */
 	paths: readonly MergedPath[];
@@ -33,7 +34,7 @@ interface Judge {
 export function judgeMerge(paths: readonly MergedPath[], { cwd, book, named }: Judge): MergeVerdict | undefined {
 	const closed = paths.filter(({ target }) => isProtectedAnywhere(target, cwd, named));
 	for (const action of ["deny", "ask"] as const) {
-		for (const tool of ["write", "edit"] as const) {
+		for (const tool of fileToolsOf("write")) {
 			const found = paths.flatMap((path) => {
 				const rule = ruleAbout(book[action], tool, path, cwd);
 				return rule ? [{ path, rule }] : [];
@@ -52,9 +53,10 @@ export function judgeMerge(paths: readonly MergedPath[], { cwd, book, named }: J
 	return { tool: "task", kind: "protected", paths: closed, refusal };
 }
 
-function ruleAbout(rules: RuleBook["deny"], tool: "write" | "edit", { target, written }: MergedPath, cwd: string): SourcedRule | undefined {
+function ruleAbout(rules: RuleBook["deny"], tool: string, { target, written }: MergedPath, cwd: string): SourcedRule | undefined {
 	const subject = { v: 1 as const, kind: "write" as const, tool, args: {}, cwd, targets: [target], sandbox: "off" as const };
-	return rulesAbout(rules, subject).find((rule) => catches(rule, { subject, writtenPaths: written }))?.rule;
+	const call = { subject, writtenPaths: written, isBlind: factsOf(tool)?.replaces };
+	return rulesAbout(rules, call).find((rule) => catches(rule, call))?.rule;
 }
 
 /** Names count below what the path shares with the session's directory: that one may itself be in a folder of such a name. */

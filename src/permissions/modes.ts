@@ -18,8 +18,10 @@ export interface CallFacts {
 	source: "built-in" | "extension" | "mcp" | "host";
 	/** The MCP server that the call leads to, and the pattern of a rule about its tools. */
 	server?: { name: string; tools: string };
-	/** The tool says that it changes nothing. */
+	/** Of a call that is judged by the name of its tool: it changes nothing. */
 	readOnly: boolean;
+	/** The same: nothing is asked about it, because it does nothing outside the conversation, or each of its steps is judged. */
+	isFree?: boolean;
 	/** The walls around commands hold. */
 	isVerified: boolean;
 }
@@ -34,7 +36,7 @@ export function answerOfMode(mode: PermissionMode, facts: CallFacts): Answer {
 	return rowOf(facts)[columns[mode]];
 }
 
-function rowOf({ subject, isInside, isGiven, isUsual, isSecret, source, readOnly, isVerified }: CallFacts): Row {
+function rowOf({ subject, isInside, isGiven, isUsual, isSecret, source, readOnly, isFree, isVerified }: CallFacts): Row {
 	const isWalled = subject.sandbox !== "off";
 	switch (subject.kind) {
 		case "read":
@@ -56,7 +58,7 @@ function rowOf({ subject, isInside, isGiven, isUsual, isSecret, source, readOnly
 		case "escalation":
 			return ["deny", "ask", "ask", "ask"];
 		case "tool":
-			if (subject.tool === "task" && source === "built-in") return always;
+			if (isFree) return always;
 			if (source === "host") return ["deny", "allow", "allow", "allow"];
 			return [readOnly ? "allow" : "deny", "ask", "ask", leavesSandbox({ subject, source }) ? "ask" : "allow"];
 	}

@@ -3,7 +3,9 @@
 import { realpathSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { isAbsolute, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { PendingCall } from "../agent/policy.ts";
+import type { FileEffect, ToolEffect } from "../agent/tool.ts";
 import { realTarget } from "../lib/real-path.ts";
 import { changedInPackage, isPackageFile } from "../lib/runs-later.ts";
 import type { PermissionKind, PermissionSubject } from "../protocol/permissions.ts";
@@ -32,16 +34,16 @@ export interface Surroundings {
 	sandbox: () => { mode: PermissionSubject["sandbox"]; isVerified: boolean };
 	/** A command may ask for a way out of the sandbox. */
 	hasEscalation: boolean;
-	/** Who brings a tool; nothing when it does not exist. */
-	toolOf: (name: string, args: Record<string, unknown>) => Pick<CallFacts, "source" | "readOnly" | "server"> | undefined;
-	/** The absolute path that a file tool would use for what the model wrote. */
-	pathOf: (tool: string, path: string) => Promise<string>;
+	/** Who brings a tool, and what it says about itself. */
+	toolOf: (name: string, args: Record<string, unknown>) => Pick<CallFacts, "source" | "server"> & { effect: ToolEffect };
+	/** The absolute path that a file tool would use for what the model wrote. `replaces`: the tool makes a missing file and looks for no other spelling. */
+	pathOf: (path: string, replaces?: boolean) => Promise<string>;
 	/** The same as absolute paths without following links: a rule may name a link. */
 	writtenPaths: (path: string) => readonly string[];
 	/** The file system takes `.ENV` for `.env`. */
 	ignoresCase?: boolean;
-	/** What a call of `edit` or `write` would change; undefined where no rule asks for it. Throws where the call would fail. */
-	changeOf?: (tool: string, args: Record<string, unknown>) => Promise<{ before: string; after: string }>;
+	/** A rule is about files that run later, so it matters which part of a file is changed. */
+	looksAtChanges?: boolean;
 	/** PATH of commands. */
 	searchPath: () => Promise<string | undefined>;
 	/** Whether the shell reads the small language as we do. */
@@ -50,68 +52,108 @@ export interface Surroundings {
 	grantsFile: string | undefined;
 }
 
-const readers = ["read", "grep", "find", "ls"];
-const writers = ["edit", "write"];
-/** Nothing outside the conversation happens in them. */
-const neverAsked = ["todo_write", "submit_result"];
+type Args = Record<string, unknown>;
 
 /** The call as rules and modes see it; nothing for calls that are never asked about. Arguments are copied and frozen: what was judged is what runs. */
 export async function judgedCall(call: PendingCall, place: Surroundings): Promise<Call | undefined> {
 	const { toolName: tool, input } = call;
-	const { source, readOnly, server } = place.toolOf(tool, input) ?? { source: "built-in" as const, readOnly: false };
-	if (source === "built-in" && neverAsked.includes(tool)) return undefined;
-	const args = frozen(structuredClone(input)) as Record<string, unknown>;
-	if (source === "built-in" && tool === "bash") return commandCall(args, place);
-	const isFileTool = source === "built-in" && (readers.includes(tool) || writers.includes(tool));
-	if (!isFileTool) return callOf({ kind: "tool", tool, args, targets: [] }, place, { source, readOnly, ...(server && { server }) });
-	const path = typeof args.path === "string" ? args.path : ".";
-	const written = await place.pathOf(tool, path);
-	const target = await realTarget(written);
+	const { source, effect, server } = place.toolOf(tool, input);
+	const { kind } = effect;
+	const isQuiet = kind === "ask" || kind === "none";
+	if (source === "built-in" && isQuiet) return undefined;
+	const args = frozen(structuredClone(input)) as Args;
+	if (kind === "run" && effect.command) return commandCall(tool, effect.command(args), args, place);
+	const isFile = kind === "read" || kind === "write";
+	const paths = isFile ? (effect.paths?.(args) ?? []) : [];
+	if (isFile && paths.length > 0) return fileCall({ tool, source, effect, paths, args }, place);
+	const isFree = isQuiet || (kind === "run" && effect.delegates === true);
+	const readOnly = isQuiet || kind === "read" || (kind === "run" && effect.inPlan === true);
+	return callOf({ kind: "tool", tool, args, targets: [] }, place, { source, readOnly, isFree, ...(server && { server }) });
+}
+
+interface FileCall {
+	tool: string;
+	source: CallFacts["source"];
+	effect: FileEffect;
+	/** As the model wrote them; at least one. */
+	paths: readonly string[];
+	args: Args;
+}
+
+async function fileCall({ tool, source, effect, paths, args }: FileCall, place: Surroundings): Promise<Call> {
+	const { replaces = false } = effect;
+	const written = (await Promise.all(paths.map((path) => meanings(path, source, replaces, place)))).flat();
+	const targets = [...new Set(await Promise.all(written.map(realTarget)))];
 	const roots = place.roots();
-	const isWrite = writers.includes(tool);
-	const kind = !isWrite ? "read" : isProtected(target, { roots, named: await place.protectedFiles() }) ? "protected" : "write";
-	const isInside = roots.some((root) => isBelow(root, target));
-	const isTree = await searchesBelow(tool, target);
-	const isGiven = kind === "write" && !isInside && (place.temporary?.() ?? []).some((path) => isBelow(path, target));
-	return callOf({ kind, tool, args, targets: [target] }, place, {
+	const isWrite = effect.kind === "write";
+	const named = isWrite ? await place.protectedFiles() : [];
+	const kind = !isWrite ? "read" : targets.some((target) => isProtected(target, { roots, named })) ? "protected" : "write";
+	const isInside = targets.every((target) => roots.some((root) => isBelow(root, target)));
+	const temporary = place.temporary?.() ?? [];
+	const isGiven = kind === "write" && !isInside && targets.every((target) => temporary.some((path) => isBelow(path, target)));
+	return callOf({ kind, tool, args, targets }, place, {
 		source,
-		readOnly,
 		isInside,
 		isGiven,
-		isTree,
-		isSecret: isSecret(place.reading(), target),
-		...(isWrite && isPackageFile(target) && { keepsScripts: await keepsScripts(tool, args, place) }),
-		...(kind === "read" && (await readingFacts(target, place))),
-		writtenPaths: [...new Set([written, ...place.writtenPaths(path)])],
+		isTree: await searchesBelow(effect, targets),
+		isBlind: replaces,
+		isSecret: targets.some((target) => isSecret(place.reading(), target)),
+		...(isWrite && targets.some(isPackageFile) && { keepsScripts: place.looksAtChanges === true && (await keepsScripts(effect, args)) }),
+		...(kind === "read" && (await readingFacts(targets, place))),
+		writtenPaths: [...new Set([...written, ...paths.flatMap(place.writtenPaths)])],
 	});
 }
 
+/** Returns the paths that a tool may mean. Nobody knows whether a tool that is not ours takes `~` or a URL for what it stands for, so it may mean either. */
+async function meanings(path: string, source: CallFacts["source"], replaces: boolean, place: Surroundings): Promise<string[]> {
+	const usual = await place.pathOf(path, replaces);
+	if (source === "built-in") return [usual];
+	return [...new Set([usual, resolve(place.cwd, path), ...pathInUrl(path)])];
+}
+
+function pathInUrl(text: string): string[] {
+	if (!/^file:/i.test(text)) return [];
+	try {
+		return [fileURLToPath(text)];
+	} catch {
+		return [];
+	}
+}
+
 /** What cannot be found out counts as a change. */
-async function keepsScripts(tool: string, args: Record<string, unknown>, { changeOf }: Surroundings): Promise<boolean> {
-	const change = await changeOf?.(tool, args).catch(() => undefined);
+async function keepsScripts({ plan }: FileEffect, args: Args): Promise<boolean> {
+	const change = await plan?.(args).catch(() => undefined);
 	return change !== undefined && changedInPackage(change.before || undefined, change.after).length === 0;
 }
 
-/** What is known about a path that is read. */
-export async function readingFacts(target: string, place: Surroundings): Promise<Pick<CallFacts, "isGiven" | "isUsual">> {
-	const isGiven = (await place.given()).some((path) => isBelow(path, target));
-	return { isGiven, isUsual: isUsual(place.reading(), target) };
+/** What is known about paths that are read. */
+export async function readingFacts(targets: readonly string[], place: Surroundings): Promise<Pick<CallFacts, "isGiven" | "isUsual">> {
+	const given = await place.given();
+	return {
+		isGiven: targets.every((target) => given.some((path) => isBelow(path, target))),
+		isUsual: targets.every((target) => isUsual(place.reading(), target)),
+	};
 }
 
-/** Returns whether a call reads below its target. */
-export async function searchesBelow(tool: string, target: string): Promise<boolean> {
-	if (tool !== "grep" && tool !== "find") return false;
-	return stat(target).then(
-		(facts) => facts.isDirectory(),
-		() => false,
+/** Returns whether a call touches what is below one of its targets. */
+export async function searchesBelow({ reach = "below" }: Pick<FileEffect, "reach">, targets: readonly string[]): Promise<boolean> {
+	if (reach !== "below") return false;
+	const found = await Promise.all(
+		targets.map((target) =>
+			stat(target).then(
+				(facts) => facts.isDirectory(),
+				() => false,
+			),
+		),
 	);
+	return found.includes(true);
 }
 
-async function commandCall(args: Record<string, unknown>, place: Surroundings): Promise<Call> {
+async function commandCall(tool: string, command: string, args: Args, place: Surroundings): Promise<Call> {
 	const path = await place.searchPath();
 	const kind = place.hasEscalation && args.outsideSandbox !== undefined ? "escalation" : "command";
-	return callOf({ kind, tool: "bash", args, targets: [] }, place, {
-		script: scriptOf(String(args.command ?? ""), place),
+	return callOf({ kind, tool, args, targets: [] }, place, {
+		script: scriptOf(command, place),
 		isForeign: (program) => isForeignProgram(program, path, place.roots()),
 	});
 }

@@ -4,6 +4,7 @@ import { type PathPattern, type Places, pathPattern, realSpellings } from "../li
 import { isPackageFile, runsLaterByName } from "../lib/runs-later.ts";
 import { fitsStars, starsPattern } from "../lib/stars.ts";
 import type { PermissionRule, PermissionSubject, SourcedRule } from "../protocol/permissions.ts";
+import { fileToolsOf } from "../protocol/tool-facts.ts";
 import { type CommandPattern, commandPattern, type Script } from "./command-patterns.ts";
 import { hostPattern } from "./hosts.ts";
 
@@ -14,6 +15,8 @@ export interface JudgedCall {
 	writtenPaths: readonly string[];
 	/** A search of everything below its target. */
 	isTree?: boolean;
+	/** A write that tells nothing about the file as it was. */
+	isBlind?: boolean;
 	/** A write of a `package.json` that changes nothing of it that runs. */
 	keepsScripts?: boolean;
 	/** Of a command. */
@@ -25,7 +28,7 @@ export interface JudgedCall {
 export interface CompiledRule<Rule extends PermissionRule = SourcedRule> {
 	rule: Rule;
 	/** Looks at the kind and the name of the tool alone. */
-	isAbout(subject: Pick<PermissionSubject, "kind" | "tool">): boolean;
+	isAbout(call: Pick<PermissionSubject, "kind" | "tool"> & Pick<JudgedCall, "isBlind">): boolean;
 	command: CommandPattern | undefined;
 	path: PathPattern | undefined;
 	/** The patterns that it compares paths with. */
@@ -35,9 +38,6 @@ export interface CompiledRule<Rule extends PermissionRule = SourcedRule> {
 	runsLater: boolean;
 }
 
-const readers = ["read", "grep", "find", "ls"];
-const writers = ["write", "edit"];
-
 export function compileRule<Rule extends PermissionRule>(rule: Rule, places: Places, warn: (reason: string) => void): CompiledRule<Rule> {
 	const { action, tool, command, path, host, runsLater } = rule;
 	const onTightened = action === "allow" ? warn : undefined;
@@ -45,8 +45,7 @@ export function compileRule<Rule extends PermissionRule>(rule: Rule, places: Pla
 	return {
 		rule,
 		isAbout: runsLater ? isWrite : host === undefined ? toolPattern(tool ?? "", action !== "allow") : ({ kind }) => kind === "network",
-		command:
-			tool === "bash" || command !== undefined || (tool?.includes("*") && fitsStars(tool, "bash")) ? commandPattern(command, onTightened) : undefined,
+		command: [path, host, runsLater].every((other) => other === undefined) ? commandPattern(command, onTightened) : undefined,
 		path: path === undefined ? undefined : anyOf(patterns.map((pattern) => pathPattern(pattern, places))),
 		patterns,
 		host: host === undefined ? undefined : hostPattern(host),
@@ -64,27 +63,29 @@ function anyOf(patterns: readonly PathPattern[]): PathPattern {
 
 function toolPattern(pattern: string, isRestricting: boolean): CompiledRule["isAbout"] {
 	const fits = starsPattern(pattern);
-	// An edit tells whether a text is in the file, so it needs to be allowed to read.
-	const closesEdits = isRestricting && fits("read");
-	return ({ tool, kind }) => {
+	// A change tells something about the file, such as whether a text is in it, so it needs to be allowed to read.
+	const closesChanges = isRestricting && fits("read");
+	return ({ tool, kind, isBlind }) => {
 		if (kind === "network") return false;
-		if (kind === "read" && pattern === "read") return readers.includes(tool);
-		if ((kind === "write" || kind === "protected") && pattern === "write") return writers.includes(tool);
-		return fits(tool) || (closesEdits && tool === "edit" && (kind === "write" || kind === "protected"));
+		const isChange = kind === "write" || kind === "protected";
+		if (pattern === "read" && kind === "read") return true;
+		if (pattern === "write" && isChange) return true;
+		if (pattern === "bash" && (kind === "command" || kind === "escalation")) return true;
+		return fits(tool) || (closesChanges && isChange && !isBlind);
 	};
 }
 
 type Rules<Rule extends PermissionRule> = readonly CompiledRule<Rule>[];
 
 /** Returns the rules about a tool. */
-export function rulesAbout<Rule extends PermissionRule>(rules: Rules<Rule>, subject: PermissionSubject): Rules<Rule> {
-	return rules.filter((rule) => rule.isAbout(subject));
+export function rulesAbout<Rule extends PermissionRule>(rules: Rules<Rule>, { subject: { kind, tool }, isBlind }: JudgedCall): Rules<Rule> {
+	return rules.filter((rule) => rule.isAbout({ kind, tool, isBlind }));
 }
 
 /** What a rule about these tools keeps from a path. */
 export function ruledAccess(tool: string): ("reading" | "writing")[] {
 	const isAbout = (names: readonly string[]) => names.some((name) => fitsStars(tool, name));
-	return [...(isAbout(readers) ? (["reading"] as const) : []), ...(isAbout(writers) ? (["writing"] as const) : [])];
+	return [...(isAbout(fileToolsOf("read")) ? (["reading"] as const) : []), ...(isAbout(fileToolsOf("write")) ? (["writing"] as const) : [])];
 }
 
 /** Whether a deny or ask rule that is about the tool is about the call. */
@@ -103,7 +104,7 @@ const mayRunLater = (path: string, { subject, keepsScripts }: JudgedCall) =>
 /** Whether allow rules cover the whole call, together where a script has several commands. Gives one of the rules that do. */
 export function coveredBy<Rule extends PermissionRule>(rules: readonly CompiledRule<Rule>[], call: JudgedCall): CompiledRule<Rule> | undefined {
 	const { subject, script, isForeign = () => false } = call;
-	const about = rulesAbout(rules, subject);
+	const about = rulesAbout(rules, call);
 	if (about.length === 0) return undefined;
 	if (script) {
 		const { commands } = script;

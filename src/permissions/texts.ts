@@ -2,6 +2,7 @@
 import { printable } from "../lib/printable.ts";
 import { ruleInWords } from "../lib/rule-words.ts";
 import type { PermissionMode, PermissionOrigin, PermissionRule, PermissionSubject } from "../protocol/permissions.ts";
+import { factsOf } from "../protocol/tool-facts.ts";
 
 export const abortText = "Operation aborted";
 export const skipText = "Skipped due to queued user message.";
@@ -49,9 +50,9 @@ function becauseOf(rule: PermissionRule | undefined): string {
 export function titleOf({ kind, tool, args }: PermissionSubject): string {
 	switch (kind) {
 		case "read":
-			return tool === "read" ? "Read a file" : tool === "ls" ? "List a directory" : "Search files";
+			return readingTitle(tool);
 		case "write":
-			return tool === "edit" ? "Edit a file" : "Write a file";
+			return writingTitle(tool);
 		case "protected":
 			return "Change a protected file";
 		case "command":
@@ -65,6 +66,18 @@ export function titleOf({ kind, tool, args }: PermissionSubject): string {
 		case "tool":
 			return `Call the tool ${tool}`;
 	}
+}
+
+const readings = { file: "Read a file", entries: "List a directory", below: "Search files" };
+
+function readingTitle(tool: string): string {
+	const facts = factsOf(tool);
+	return facts ? readings[facts.reach ?? "below"] : `Read files with the tool ${tool}`;
+}
+
+function writingTitle(tool: string): string {
+	const facts = factsOf(tool);
+	return facts ? (facts.replaces ? "Write a file" : "Edit a file") : `Change files with the tool ${tool}`;
 }
 
 /** What it is about, raw. */

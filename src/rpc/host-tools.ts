@@ -36,8 +36,8 @@ export class HostTools implements ToolSource {
 		return this.#tools;
 	}
 
-	isOffered({ isHidden }: Tool): boolean {
-		return !isHidden;
+	isOffered({ offered }: Tool): boolean {
+		return offered === "default";
 	}
 
 	/** Replaces the whole set, or refuses it and keeps the old one. Returns the names. `taken`: names of tools that are not the host's. */
@@ -76,7 +76,8 @@ export class HostTools implements ToolSource {
 			description,
 			parameters,
 			concurrency: "shared",
-			isHidden: hidden,
+			effect: { kind: "run" },
+			offered: hidden ? "on request" : "default",
 			execute: (call) => this.#execute(name, call),
 		};
 	}

@@ -1,11 +1,13 @@
 /** The shape of rules about tool calls, as people write them into settings. */
 import type { RuleLine } from "../protocol/settings.ts";
+import { fileToolsOf, toolsWhere } from "../protocol/tool-facts.ts";
 
 const actions = ["allow", "ask", "deny"];
 const members = ["action", "tool", "command", "path", "host", "runsLater", "because", "private"];
 const flags = ["runsLater", "private"];
 /** The tools that a rule with a path can be about. */
-const fileTools = ["read", "grep", "find", "ls", "write", "edit"];
+const fileTools = [...fileToolsOf("read"), ...fileToolsOf("write")];
+const commandTools = toolsWhere(({ hasCommand }) => hasCommand);
 
 /** What is wrong with a list of rules; nothing when it can be used. A typing error must not turn a rule into one about everything. */
 export function problemOfRules(value: unknown): string | undefined {
@@ -38,7 +40,8 @@ export function problemOfRule(rule: unknown): string | undefined {
 	}
 	if (host !== undefined) return (tool ?? command ?? path) ? "must have either a host or a tool" : undefined;
 	if (tool === undefined) return "must have a tool, a host or runsLater";
-	if (command !== undefined && tool !== "bash") return 'has a command, so its tool must be "bash"';
+	if (command !== undefined && !commandTools.includes(tool))
+		return `has a command, so its tool must be ${commandTools.map((name) => JSON.stringify(name)).join(" or ")}`;
 	if (path !== undefined && !fileTools.includes(tool)) return `has a path, so its tool must be one of ${fileTools.join(", ")}`;
 	return undefined;
 }

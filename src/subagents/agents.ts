@@ -4,6 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { readRegular, UnsuitableFile } from "../lib/bounded-file.ts";
 import { readFrontMatter } from "../lib/front-matter.ts";
 import { type ThinkingLevel, thinkingLevels } from "../protocol/levels.ts";
+import { factsOf, type ToolFactsTable } from "../protocol/tool-facts.ts";
 import { bundledAgents } from "./bundled-agents.ts";
 
 export interface AgentDefinition {
@@ -43,8 +44,6 @@ const maxAgentBytes = 1024 * 1024;
 /** In one directory. */
 const maxAgents = 200;
 const namePattern = /^[A-Za-z0-9][\w.-]{0,63}$/;
-/** None of these changes anything. */
-const readingTools = new Set(["read", "grep", "find", "ls"]);
 
 export async function loadAgents({ cwd, userDirectory, isTrusted, warn }: AgentPlaces): Promise<Agents> {
 	const projectDirectories = userDirectory !== undefined && isTrusted ? await projectPlaces(cwd, userDirectory) : [];
@@ -62,8 +61,8 @@ export async function loadAgents({ cwd, userDirectory, isTrusted, warn }: AgentP
 }
 
 /** Whether the agent has no tool that can change anything. */
-export function onlyReads({ tools, spawns }: AgentDefinition): boolean {
-	return tools?.every((name) => readingTools.has(name)) === true && spawns.length === 0;
+export function onlyReads({ tools, spawns }: Pick<AgentDefinition, "tools" | "spawns">, table?: ToolFactsTable): boolean {
+	return tools?.every((name) => factsOf(name, table)?.effect === "read") === true && spawns.length === 0;
 }
 
 /** From the working directory up to the top of its repository; without a repository there is nothing above that belongs to the project. */

@@ -1,7 +1,8 @@
 /** The agents that come with the product. */
+import { fileToolsOf } from "../protocol/tool-facts.ts";
 import type { AgentDefinition } from "./agents.ts";
 
-const looking = ["read", "grep", "find", "ls"];
+const looking = fileToolsOf("read");
 
 /** Instructions that apply to every subagent. */
 const alone =

@@ -13,6 +13,8 @@ export function taskTool(parts: TaskParts): Tool {
 	return {
 		name: taskToolName,
 		label: "Task",
+		effect: { kind: "run", delegates: true },
+		offered: "default",
 		description: description(parts, isIsolating),
 		hint: "Send subagents to do pieces of work, several at once",
 		parameters: parameters(isIsolating),

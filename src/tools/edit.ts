@@ -2,7 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Static } from "typebox";
-import type { Tool } from "../agent/contracts.ts";
+import type { PlannedChange, Tool } from "../agent/contracts.ts";
 import { readOpened, readRegular, UnsuitableFile } from "../lib/bounded-file.ts";
 import Type from "../protocol/plain-schema.ts";
 import { atomicWrite } from "./atomic-write.ts";
@@ -11,7 +11,7 @@ import { applyReplacements, type Edit, planEdits } from "./edit-match.ts";
 import { find } from "./locate.ts";
 import type { MutationQueue } from "./mutation-queue.ts";
 import { refuseIfAborted, type ToolOptions, textResult } from "./options.ts";
-import { type ConfinedFiles, resolveExisting } from "./paths.ts";
+import { type ConfinedFiles, pathArgument, resolveExisting } from "./paths.ts";
 
 const parameters = Type.Object({
 	path: Type.String({ description: "The file, absolute or relative to the working directory." }),
@@ -30,6 +30,8 @@ export function editTool(options: Pick<ToolOptions, "cwd" | "files" | "confined"
 	return {
 		name: "edit",
 		label: "Edit",
+		effect: { kind: "write", paths: pathArgument, reach: "file", plan: (args) => plannedEdit(options.cwd, args) },
+		offered: "default",
 		description:
 			"Replace pieces of text in a file. Each oldText must match the file exactly, whitespace included, and occur only once; nothing else in the file changes. Put several changes of one file into one call.",
 		hint: "Change parts of a file by exact text replacement",
@@ -64,7 +66,7 @@ export function editTool(options: Pick<ToolOptions, "cwd" | "files" | "confined"
 }
 
 /** The file before and after the edits, without changing it. Throws what the call would fail with. */
-export async function plannedEdit(cwd: string, args: Record<string, unknown>): Promise<{ path: string; before: string; after: string }> {
+async function plannedEdit(cwd: string, args: Record<string, unknown>): Promise<PlannedChange> {
 	const { path, edits } = args as Static<typeof parameters>;
 	const { signal } = new AbortController();
 	const before = await contentOf(await resolveExisting(cwd, path), path, signal);

@@ -9,7 +9,7 @@ import { closedBelow, closedNotes, type LeftOut, leftOutOf } from "./closed-path
 import { pathCollector } from "./find-collector.ts";
 import { withNotes } from "./found-lines.ts";
 import { refuseIfAborted, type ToolOptions, textResult } from "./options.ts";
-import { isDirectory, resolveExisting } from "./paths.ts";
+import { isDirectory, pathArgument, resolveExisting } from "./paths.ts";
 import { type RipgrepFinder, runRipgrep, searchArguments } from "./ripgrep.ts";
 import { type FoundPaths, searchWithoutRipgrep } from "./search-worker-host.ts";
 
@@ -27,6 +27,8 @@ export function findTool(options: Pick<ToolOptions, "cwd" | "shell" | "confined"
 	return {
 		name: "find",
 		label: "Find",
+		effect: { kind: "read", paths: pathArgument },
+		offered: "on request",
 		description:
 			"Find files and directories by name with a glob. Gives paths relative to the searched directory; directories end in a slash. Hidden files are found, ignored ones (.gitignore) and empty directories are not.",
 		hint: "Find files by name",
@@ -38,7 +40,7 @@ export function findTool(options: Pick<ToolOptions, "cwd" | "shell" | "confined"
 			const target = await resolveExisting(options.cwd, path, options.confined);
 			if (!(await isDirectory(target))) throw new Error(`${path} is not a directory.`);
 			const directory = await realTarget(target);
-			const leftOut = leftOutOf(options.closedTo?.("find", directory), { real: directory, target, path, cwd: options.cwd });
+			const leftOut = leftOutOf(options.closedTo?.("find", "names", directory), { real: directory, target, path, cwd: options.cwd });
 			const wanted = { directory, pattern, limit, leftOut };
 			const ripgrep = await findRipgrep();
 			const found = ripgrep

@@ -9,7 +9,7 @@ import { closedBelow, closedNotes, leftOutOf } from "./closed-paths.ts";
 import { type Found, type FoundLine, longestLine, type Search, withNotes } from "./found-lines.ts";
 import { searchWithRipgrep } from "./grep-ripgrep.ts";
 import { refuseIfAborted, type ToolOptions, textResult } from "./options.ts";
-import { isDirectory, resolveExisting } from "./paths.ts";
+import { isDirectory, pathArgument, resolveExisting } from "./paths.ts";
 import type { RipgrepFinder } from "./ripgrep.ts";
 import { searchWithoutRipgrep } from "./search-worker-host.ts";
 
@@ -31,6 +31,8 @@ export function grepTool(options: Pick<ToolOptions, "cwd" | "shell" | "confined"
 	return {
 		name: "grep",
 		label: "Grep",
+		effect: { kind: "read", paths: pathArgument },
+		offered: "on request",
 		description:
 			"Search the content of files for a regular expression or plain text. Gives path:line: text for every match. Hidden files are searched, ignored ones (.gitignore) are not. Lines longer than 500 characters are cut.",
 		hint: "Search the content of files",
@@ -43,7 +45,7 @@ export function grepTool(options: Pick<ToolOptions, "cwd" | "shell" | "confined"
 			const isWhole = await isDirectory(target);
 			const real = await realTarget(target);
 			const place = isWhole ? { directory: real } : { directory: dirname(target), file: basename(target) };
-			const leftOut = leftOutOf(options.closedTo?.("grep", real), { real, target, path, cwd: options.cwd });
+			const leftOut = leftOutOf(options.closedTo?.("grep", "contents", real), { real, target, path, cwd: options.cwd });
 			if (!isWhole && closedBelow(leftOut)("")) return textResult(withNotes("No matches found", closedNotes(leftOut)));
 			const search: Search = { ...place, leftOut, pattern, glob, ignoreCase, literal, context: Math.min(context, maxContext), limit };
 			const ripgrep = await findRipgrep();

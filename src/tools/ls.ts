@@ -9,7 +9,7 @@ import Type from "../protocol/plain-schema.ts";
 import { closedNotes, leftOutOf, openEntries } from "./closed-paths.ts";
 import { withNotes } from "./found-lines.ts";
 import { refuseIfAborted, type ToolOptions, textResult } from "./options.ts";
-import { isDirectory, resolveExisting } from "./paths.ts";
+import { isDirectory, pathArgument, resolveExisting } from "./paths.ts";
 
 const defaultLimit = 500;
 
@@ -22,6 +22,8 @@ export function lsTool(options: Pick<ToolOptions, "cwd" | "confined" | "closedTo
 	return {
 		name: "ls",
 		label: "List",
+		effect: { kind: "read", paths: pathArgument, reach: "entries" },
+		offered: "on request",
 		description: "List what is in a directory, hidden entries included, in alphabetical order. Directories end in a slash.",
 		hint: "List a directory",
 		parameters: { ...parameters },
@@ -33,7 +35,7 @@ export function lsTool(options: Pick<ToolOptions, "cwd" | "confined" | "closedTo
 			const directory = await resolveExisting(options.cwd, path, files);
 			if (!(await isDirectory(directory))) throw new Error(`${path} is not a directory.`);
 			const real = await realTarget(directory);
-			const leftOut = leftOutOf(options.closedTo?.("ls", real), { real, target: directory, path, cwd: options.cwd });
+			const leftOut = leftOutOf(options.closedTo?.("ls", "names", real), { real, target: directory, path, cwd: options.cwd });
 			const all = files ? await files.list(directory) : await readdir(directory);
 			const names = (await openEntries(all, leftOut)).toSorted(ignoringCase);
 			const entries: string[] = [];

@@ -29,7 +29,7 @@ export interface ToolOptions {
 	/** Set when a person may be asked to let a command run outside the sandbox. */
 	outside?: OutsideShell;
 	/** Returns the paths that rules close to a search or a listing of a directory; undefined where no rule says anything. */
-	closedTo?: (tool: "grep" | "find" | "ls", searched: string) => ClosedPaths | undefined;
+	closedTo?: (tool: string, shows: "names" | "contents", searched: string) => ClosedPaths | undefined;
 	/** The todo list; without it the model has no tool for it. */
 	todos?: TodoToolOptions;
 }

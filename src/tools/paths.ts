@@ -17,6 +17,11 @@ export interface ConfinedFiles {
 	write(path: string, content: Buffer): Promise<string | undefined>;
 }
 
+/** Returns the path that a call names; the working directory where it names none. */
+export function pathArgument({ path }: Record<string, unknown>): string[] {
+	return [typeof path === "string" ? path : "."];
+}
+
 const unusualSpaces = /[\u00a0\u2000-\u200a\u202f\u205f\u3000]/g;
 
 /** Absolute path: `@` mark removed, `~` expanded, unusual spaces made usual. */

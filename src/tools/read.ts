@@ -12,6 +12,7 @@ import { fitImage, loadSharp } from "./image-fit.ts";
 import { inMemory, type ReadableBytes, readLines } from "./line-window.ts";
 import { locate } from "./locate.ts";
 import { refuseIfAborted, type ToolOptions, textResult } from "./options.ts";
+import { pathArgument } from "./paths.ts";
 
 const parameters = Type.Object({
 	path: Type.String({ description: "The file, absolute or relative to the working directory." }),
@@ -28,6 +29,8 @@ export function readTool(options: ReadOptions): Tool {
 	return {
 		name: "read",
 		label: "Read",
+		effect: { kind: "read", paths: pathArgument, reach: "file" },
+		offered: "default",
 		description:
 			"Show a text file, or look at an image (jpg, png, gif, webp). At most 2000 lines or 50KB are shown at once; continue a longer file with offset. Use this instead of cat or sed.",
 		hint: "Show the content of files",

@@ -3,13 +3,13 @@ import { isUtf8 } from "node:buffer";
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Static } from "typebox";
-import type { FileCall, Files, Tool } from "../agent/contracts.ts";
+import type { FileCall, Files, PlannedChange, Tool } from "../agent/contracts.ts";
 import { readRegular } from "../lib/bounded-file.ts";
 import Type from "../protocol/plain-schema.ts";
 import { atomicWrite } from "./atomic-write.ts";
 import type { MutationQueue } from "./mutation-queue.ts";
 import { refuseIfAborted, type ToolOptions, textResult } from "./options.ts";
-import { requireDirectory, resolvePath } from "./paths.ts";
+import { pathArgument, requireDirectory, resolvePath } from "./paths.ts";
 
 const parameters = Type.Object({
 	path: Type.String({ description: "The file, absolute or relative to the working directory." }),
@@ -20,6 +20,8 @@ export function writeTool(options: Pick<ToolOptions, "cwd" | "files" | "confined
 	return {
 		name: "write",
 		label: "Write",
+		effect: { kind: "write", paths: pathArgument, reach: "file", replaces: true, plan: (args) => plannedWrite(options.cwd, args) },
+		offered: "default",
 		description:
 			"Create a file with the given content, or replace all of an existing one. Missing directories are created. To change parts of a file use edit instead.",
 		hint: "Create a file or replace it completely",
@@ -47,6 +49,19 @@ export function writeTool(options: Pick<ToolOptions, "cwd" | "files" | "confined
 			});
 		},
 	};
+}
+
+const maxPlannedBytes = 4 * 1024 * 1024;
+
+/** The file before and after the call, without making it. */
+async function plannedWrite(cwd: string, args: Record<string, unknown>): Promise<PlannedChange> {
+	const path = String(args.path);
+	const { signal } = new AbortController();
+	const before = await readRegular(resolvePath(cwd, path), maxPlannedBytes, signal).catch((error: NodeJS.ErrnoException) => {
+		if (error.code === "ENOENT") return Buffer.alloc(0);
+		throw error;
+	});
+	return { path, before: before.toString(), after: String(args.content ?? "") };
 }
 
 const longestBefore = 1024 * 1024;

@@ -45,7 +45,17 @@ export function tool(
 	execute: Tool["execute"] = async () => ({ content: [{ type: "text", text: `${name} ran` }] }),
 	more: Partial<Tool> = {},
 ): Tool {
-	return { name, label: name, description: name, parameters: { type: "object" }, concurrency: "shared", execute, ...more };
+	return {
+		name,
+		label: name,
+		effect: { kind: "run" },
+		offered: "default",
+		description: name,
+		parameters: { type: "object" },
+		concurrency: "shared",
+		execute,
+		...more,
+	};
 }
 
 export interface Played {

@@ -9,6 +9,8 @@ import { small } from "./support.ts";
 const tool = (name: string, properties: object = {}): Tool => ({
 	name,
 	label: name,
+	effect: { kind: "run" },
+	offered: "default",
 	description: name,
 	parameters: { type: "object", properties },
 	concurrency: "shared",

@@ -16,7 +16,7 @@ import {
 import { homedir, tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import type { Tool } from "../../src/agent/contracts.ts";
+import type { FileEffect, Tool } from "../../src/agent/contracts.ts";
 import { closedTest, pathPattern, realSpellings } from "../../src/lib/path-pattern.ts";
 import { realTarget } from "../../src/lib/real-path.ts";
 import { redactor } from "../../src/lib/redact.ts";
@@ -75,6 +75,8 @@ function caller({ home, cwd }: Ground, rules: readonly PermissionRule[], { ripgr
 	const grantsFile = join(home, "permissions.jsonc");
 	const view = { writable: [home], protected: [], placeholders: [], hidden: [], shown: [], forbidden: [], links: [], temporary: {} };
 	const files = confined ? new ConfinedFiles(() => view) : undefined;
+	const tools: Tool[] = [];
+	const toolNamed = (name: string) => tools.find((each) => each.name === name) as Tool;
 	const gate = new Gate({
 		place: {
 			cwd,
@@ -84,9 +86,9 @@ function caller({ home, cwd }: Ground, rules: readonly PermissionRule[], { ripgr
 			protectedFiles: async () => [],
 			sandbox: () => ({ mode: "off", isVerified: false }),
 			hasEscalation: false,
-			toolOf: () => ({ source: "built-in", readOnly: false }),
-			pathOf: async (tool, path) =>
-				tool === "write"
+			toolOf: (name) => ({ source: "built-in", effect: toolNamed(name).effect }),
+			pathOf: async (path, replaces) =>
+				replaces
 					? (files?.target(resolvePath(cwd, path)) ?? resolvePath(cwd, path))
 					: resolveExisting(cwd, path, files).catch(() => resolvePath(cwd, path)),
 			writtenPaths: (path) => [resolvePath(cwd, path)],
@@ -119,18 +121,21 @@ function caller({ home, cwd }: Ground, rules: readonly PermissionRule[], { ripgr
 	const environment = () => (ripgrep ? process.env : { ...process.env, BOWLINE_RG: "off" });
 	const shell = new Shell({ cwd, environment: () => process.env, redact: redactor(() => []), tempDir: home });
 	shells.push(shell);
-	const tools = builtInTools({
-		cwd,
-		shell,
-		settings: { autoResizeImages: () => false },
-		environment,
-		acceptsImages: () => false,
-		...(files && { confined: files }),
-		closedTo: (tool, searched) => gate.closedTo(tool, searched),
-	});
-	return async (name: string, args: Record<string, unknown>): Promise<string> => {
+	tools.push(
+		stat(cwd),
+		...builtInTools({
+			cwd,
+			shell,
+			settings: { autoResizeImages: () => false },
+			environment,
+			acceptsImages: () => false,
+			...(files && { confined: files }),
+			closedTo: (...asked) => gate.closedTo(...asked),
+		}),
+	);
+	const call = async (name: string, args: Record<string, unknown>): Promise<string> => {
 		const signal = new AbortController().signal;
-		const tool = tools.find((each) => each.name === name) as Tool;
+		const tool = toolNamed(name);
 		const decision = await gate.policy.beforeTool?.({ toolCallId: "t", toolName: name, input: args } as never, signal);
 		const said =
 			decision && "denied" in decision
@@ -138,6 +143,44 @@ function caller({ home, cwd }: Ground, rules: readonly PermissionRule[], { ripgr
 				: await tool.execute({ toolCallId: "t", args, signal, onUpdate: () => undefined }).then(textOf, (error: Error) => `Error: ${error.message}`);
 		return said.replaceAll(home, "~");
 	};
+	return { call, tools };
+}
+
+/** A tool that is not ours to know: the next one that somebody adds. */
+function stat(cwd: string): Tool {
+	return {
+		name: "stat",
+		label: "Stat",
+		effect: { kind: "read", paths: ({ file }) => [String(file)], reach: "file" },
+		offered: "on request",
+		description: "Whether something is there",
+		parameters: { type: "object", properties: { file: { type: "string" } }, required: ["file"] },
+		concurrency: "shared",
+		async execute({ args }) {
+			const target = resolvePath(cwd, String(args.file));
+			return { content: [{ type: "text", text: existsSync(target) ? "it is there" : "nothing is there" }] };
+		},
+	};
+}
+
+type Schema = { type?: string; properties?: Record<string, Schema>; required?: string[]; items?: Schema };
+
+/** Something that a schema accepts. */
+function filled({ type, properties = {}, required = [], items = {} }: Schema): unknown {
+	if (type === "object") return Object.fromEntries(required.map((name) => [name, filled(properties[name] ?? {})]));
+	if (type === "array") return [filled(items)];
+	return type === "integer" || type === "number" ? 1 : "s3cr3t";
+}
+
+/** Calls of every tool that says it is about paths: one call for each of its arguments that is a path. */
+function callsOn(path: string, tools: readonly Tool[], fits: (effect: FileEffect) => boolean): [name: string, args: Record<string, unknown>][] {
+	return tools.flatMap(({ name, effect, parameters }): [string, Record<string, unknown>][] => {
+		if ((effect.kind !== "read" && effect.kind !== "write") || !effect.paths || !fits(effect)) return [];
+		const { paths } = effect;
+		const args = filled(parameters as Schema) as Record<string, unknown>;
+		const named = Object.keys((parameters as Schema).properties ?? {}).filter((key) => paths({ ...args, [key]: "marked" }).includes("marked"));
+		return named.map((key) => [name, { ...args, [key]: path }]);
+	});
 }
 
 /** Spellings of the directories that contain a closed file; of the file with `/.env` behind them. */
@@ -246,9 +289,17 @@ describe("a file that a rule closes to reading", () => {
 					const ground = grounds[world];
 					vi.stubEnv("HOME", ground.home);
 					expect(homedir()).toBe(ground.home);
-					const call = caller(ground, rulesFor(ground), setting);
+					const { call, tools } = caller(ground, rulesFor(ground), setting);
+					// What only replaces a file shows nothing of it.
+					const walked = (directory: string) =>
+						[directory, `${directory}/.env`].flatMap((path) => callsOn(path, tools, ({ kind, replaces }) => kind === "read" || !replaces));
 					const answers: string[] = [];
-					for (const group of [links, ...directories(ground).filter(isTaken).map(readings)]) {
+					for (const group of [
+						links,
+						...directories(ground)
+							.filter(isTaken)
+							.flatMap((directory) => [readings(directory), walked(directory)]),
+					]) {
 						const said = group.map(async ([tool, args]) => `${tool} ${JSON.stringify(args).replaceAll(ground.home, "~")}: ${await call(tool, args)}`);
 						answers.push(...(await Promise.all(said)));
 					}
@@ -266,7 +317,7 @@ describe("a file that a rule closes to reading", () => {
 
 	test.runIf(existsSync("/dev/fd"))("through a descriptor of a directory, by any of its names", async () => {
 		const ground = grounds.secret;
-		const call = caller(ground, [{ action: "deny", tool: "read", path: "**/.env" }], { ripgrep: true, confined: false });
+		const { call } = caller(ground, [{ action: "deny", tool: "read", path: "**/.env" }], { ripgrep: true, confined: false });
 		const descriptor = openSync(ground.cwd, "r");
 		try {
 			for (const path of [`/dev/fd/${descriptor}`, `/proc/self/fd/${descriptor}`, `/proc/thread-self/fd/${descriptor}/sub/deep`]) {
@@ -282,7 +333,7 @@ describe("a file that a rule closes to reading", () => {
 	test("the file of the user's own answers is left out of searches of its directory", async () => {
 		const ground = groundOf("other");
 		writeFileSync(join(ground.home, "permissions.jsonc"), "KEY of the user\n");
-		const call = caller(ground, [], { ripgrep: true, confined: false });
+		const { call } = caller(ground, [], { ripgrep: true, confined: false });
 		expect(await call("grep", { path: "..", pattern: "KEY of" })).toBe("No matches found");
 		expect(await call("read", { path: "../permissions.jsonc" })).toContain("Denied by a rule");
 	});
@@ -290,10 +341,10 @@ describe("a file that a rule closes to reading", () => {
 	test("a rule about grep alone closes contents to grep, and a rule that asks closes them unless it asked about the searched path", async () => {
 		const ground = grounds.secret;
 		const setting = { ripgrep: true, confined: false };
-		const only = caller(ground, [{ action: "deny", tool: "grep", path: "**/.env" }], setting);
+		const { call: only } = caller(ground, [{ action: "deny", tool: "grep", path: "**/.env" }], setting);
 		expect(await only("grep", { pattern: "KEY", path: "sub" })).not.toContain("s3cr3t");
 		expect(await only("ls", { path: "sub/deep" })).toContain(".env");
-		const asking = caller(ground, [{ action: "ask", tool: "read", path: "**/.env" }], setting);
+		const { call: asking } = caller(ground, [{ action: "ask", tool: "read", path: "**/.env" }], setting);
 		expect(await asking("grep", { pattern: "KEY", path: "sub" })).not.toContain("s3cr3t");
 		expect(await asking("ls", { path: "sub/deep" })).toContain(".env");
 	});
@@ -308,11 +359,11 @@ describe("a file that a rule closes to writing", () => {
 				{ action: "deny", tool: "write", path: "**/.env" },
 				{ action: "deny", tool: "write", path: "vault/.env" },
 			];
-			const call = caller(ground, rules, setting);
+			const { call, tools } = caller(ground, rules, setting);
 			const paths = [...directories(ground).map((directory) => `${directory}/.env`), "alias", "sub/far", ".env", ".env/", "@.env", "linked/../.env"];
 			for (const path of paths) {
-				await call("write", { path, content: "changed" });
-				await call("edit", { path, edits: [{ oldText: "s3cr3t", newText: "changed" }] });
+				const edit = ["edit", { path, edits: [{ oldText: "s3cr3t", newText: "changed" }] }] as const;
+				for (const [name, args] of [edit, ...callsOn(path, tools, ({ kind }) => kind === "write")]) await call(name, args);
 			}
 			const found = ["shop/.env", "shop/sub/deep/.env", "vault/.env"].map((path) => join(ground.home, path));
 			expect(found.map((path) => (existsSync(path) ? readFileSync(path, "utf8") : undefined))).toEqual(found.map(() => contents[world]));

@@ -358,7 +358,7 @@ test("the table of modes", () => {
 		"read-only tool of an MCP server, walls": row(walled(tool("mcp", { readOnly: true }))),
 		"tool of an MCP server, container": row({ ...tool("mcp"), subject: { ...subjectOf("tool", "x", {}), sandbox: "external" } }),
 		"host tool": row(tool("host")),
-		task: row({ ...facts, subject: subjectOf("tool", "task", {}) }),
+		task: row({ ...facts, isFree: true, subject: subjectOf("tool", "task", {}) }),
 		network: row({ ...facts, subject: subjectOf("network", "bash", {}, ["a.example:443"]) }),
 		escalation: row({ ...facts, subject: subjectOf("escalation", "bash", {}) }),
 	}).toEqual({

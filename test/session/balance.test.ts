@@ -49,6 +49,8 @@ function tool(name: string, concurrency: Tool["concurrency"]): Tool {
 	return {
 		name,
 		label: name,
+		effect: { kind: "run" },
+		offered: "default",
 		description: name,
 		parameters: {},
 		concurrency,

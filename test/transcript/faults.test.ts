@@ -20,6 +20,8 @@ import { folder, partsOf, transcriptsIn, user } from "./support.ts";
 const tool: Tool = {
 	name: "work",
 	label: "work",
+	effect: { kind: "run" },
+	offered: "default",
 	description: "",
 	parameters: {},
 	concurrency: "shared",

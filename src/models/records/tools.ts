@@ -2,9 +2,6 @@
 import type { Tool } from "../../agent/tool.ts";
 import type { ModelRecord, RecordedTool } from "./format.ts";
 
-/** Tools whose calls have an effect inside the agent: the plan, the answer. They run as ever. */
-const always = new Set(["todo_write", "submit_result"]);
-
 export function replayedTools(
 	{ lines }: ModelRecord,
 	{ agent, source, isStrict }: { agent: string; source: string; isStrict: boolean },
@@ -29,7 +26,10 @@ export function replayedTools(
 	return (tools) => {
 		const names = new Set(tools.map(({ name }) => name));
 		const missing = ofServers.filter(({ name }) => !names.has(name));
-		return [...tools, ...missing].map((tool) => (always.has(tool.name) ? tool : replayed(tool)));
+		return [...tools, ...missing].map((tool) =>
+			// What happens inside the agent alone, such as the plan and the answer, happens as ever.
+			tool.effect.kind === "none" ? tool : replayed(tool),
+		);
 	};
 }
 
@@ -40,6 +40,8 @@ function toolOfServer(name: string): Tool {
 	return {
 		name,
 		label: name,
+		effect: { kind: "run" },
+		offered: "default",
 		description: "A tool of an MCP server, which answers from a record.",
 		parameters: { type: "object" },
 		concurrency: "exclusive",

@@ -64,6 +64,8 @@ function playedBy(plans: readonly Plan[], asked: (request: ModelRequest) => void
 const work: Tool = {
 	name: "work",
 	label: "work",
+	effect: { kind: "run" },
+	offered: "default",
 	description: "",
 	parameters: {},
 	concurrency: "shared",
