@@ -77,6 +77,6 @@ function failure(error: unknown): { result: ToolResult; isError: true } {
 	return { result: asResult(error instanceof Error ? error.message : String(error)), isError: true };
 }
 
-export function definitionOf({ name, label, description, parameters, hidden }: CustomTool): object {
-	return { name, label, description, parameters, hidden };
+export function definitionOf({ name, label, description, parameters, hidden, effect }: CustomTool): object {
+	return { name, label, description, parameters, hidden, effect };
 }

@@ -131,6 +131,11 @@ export interface ToolRegistration<Args = Record<string, unknown>> {
 	parameters: object;
 	/** One line about the tool for the system prompt. */
 	hint?: string;
+	/**
+	 * What a call does, for rules, modes and checkpoints. `paths`, with `read` and `write`: the names of the arguments that are paths, relative to
+	 * the working directory or absolute; calls are then judged like those of the built-in file tools. Default `{ kind: "run" }`: anything.
+	 */
+	effect?: { kind: "read" | "write" | "run" | "ask" | "none"; paths?: readonly string[] };
 	/** True when calls may run in parallel with others. Without it a call waits for all earlier ones. */
 	parallel?: boolean;
 	/**

@@ -1,5 +1,6 @@
 /** Makes a tool from an extension's registration. */
-import type { Tool } from "../agent/contracts.ts";
+import type { Tool, ToolEffect } from "../agent/contracts.ts";
+import { pathsNamed } from "../lib/tool-effect.ts";
 import { ToolFailure } from "../lib/tool-failure.ts";
 import type { ToolResult } from "../protocol/messages.ts";
 import { contentIn, jsonIn, objectOf } from "./answers.ts";
@@ -13,7 +14,7 @@ export function toolOf(tool: ToolRegistration, path: string, link: Link): Tool {
 	return {
 		name,
 		label,
-		effect: { kind: "run" },
+		effect: effectOf(tool),
 		offered: "default",
 		description,
 		// As JSON, the only form that models and our own check understand.
@@ -37,6 +38,11 @@ export function toolOf(tool: ToolRegistration, path: string, link: Link): Tool {
 			}
 		},
 	};
+}
+
+/** A tool that says nothing may do anything. */
+function effectOf({ effect: { kind, paths } = { kind: "run" } }: ToolRegistration): ToolEffect {
+	return kind === "read" || kind === "write" ? { kind, ...(paths && { paths: pathsNamed(paths) }) } : { kind };
 }
 
 function resultOf(given: unknown, name: string): ToolResult {

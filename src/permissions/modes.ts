@@ -38,6 +38,7 @@ export function answerOfMode(mode: PermissionMode, facts: CallFacts): Answer {
 
 function rowOf({ subject, isInside, isGiven, isUsual, isSecret, source, readOnly, isFree, isVerified }: CallFacts): Row {
 	const isWalled = subject.sandbox !== "off";
+	const planned = readOnly ? "allow" : "deny";
 	switch (subject.kind) {
 		case "read":
 			if (isGiven || (isInside && (isWalled || !isSecret))) return always;
@@ -59,8 +60,8 @@ function rowOf({ subject, isInside, isGiven, isUsual, isSecret, source, readOnly
 			return ["deny", "ask", "ask", "ask"];
 		case "tool":
 			if (isFree) return always;
-			if (source === "host") return ["deny", "allow", "allow", "allow"];
-			return [readOnly ? "allow" : "deny", "ask", "ask", leavesSandbox({ subject, source }) ? "ask" : "allow"];
+			if (source === "host") return [planned, "allow", "allow", "allow"];
+			return [planned, "ask", "ask", leavesSandbox({ subject, source }) ? "ask" : "allow"];
 	}
 }
 

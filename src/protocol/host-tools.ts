@@ -1,8 +1,19 @@
 /** The conversation in which the model calls tools that live in the host. */
 import Type, { type Static } from "typebox";
-import { flag, frame, jsonObject, optional, shape, text } from "./define.ts";
+import { flag, frame, jsonObject, list, optional, shape, text, words } from "./define.ts";
 import { samples } from "./examples.ts";
 import { ToolResult } from "./messages.ts";
+import { effectKinds } from "./tool-facts.ts";
+
+export const HostToolEffect = shape("HostToolEffect", "What a tool of the host does, for rules, modes and checkpoints.", {
+	kind: words(...effectKinds),
+	paths: optional(
+		list(text(), {
+			description: "With `read` and `write`: the names of the arguments that are paths, relative to the session's directory or absolute.",
+		}),
+	),
+});
+export type HostToolEffect = Static<typeof HostToolEffect>;
 
 export const HostToolDefinition = shape("HostToolDefinition", "A tool that the host offers.", {
 	name: text({ description: "Non-empty, unique, not the name of another tool." }),
@@ -10,6 +21,7 @@ export const HostToolDefinition = shape("HostToolDefinition", "A tool that the h
 	description: text(),
 	parameters: Type.Record(text(), Type.Unknown(), { description: "JSON Schema of the arguments, sent to the model as it is." }),
 	hidden: optional(flag({ description: "Registered but not offered to the model." })),
+	effect: optional(HostToolEffect),
 });
 export type HostToolDefinition = Static<typeof HostToolDefinition>;
 

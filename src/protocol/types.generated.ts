@@ -935,6 +935,14 @@ export interface HostToolDefinition {
 	parameters: Record<string, unknown>;
 	/** Registered but not offered to the model. */
 	hidden?: boolean;
+	effect?: HostToolEffect;
+}
+
+/** What a tool of the host does, for rules, modes and checkpoints. */
+export interface HostToolEffect {
+	kind: "read" | "write" | "run" | "ask" | "none";
+	/** With `read` and `write`: the names of the arguments that are paths, relative to the session's directory or absolute. */
+	paths?: string[];
 }
 
 /** The end of a call. The model reads the texts and images of `result.content`. */

@@ -1,12 +1,14 @@
 /** Tools that live in the host: the model calls them, the host answers over the wire. */
-import type { Tool, ToolExecution } from "../agent/tool.ts";
+import type { Tool, ToolEffect, ToolExecution } from "../agent/tool.ts";
 import { uuid } from "../lib/ids.ts";
 import { toolProblem } from "../lib/tool-definition.ts";
+import { effectProblem, pathsNamed } from "../lib/tool-effect.ts";
 import { ToolFailure } from "../lib/tool-failure.ts";
 import type { ToolSource } from "../live/tool-sources.ts";
 import { CommandError } from "../protocol/command-error.ts";
-import type { HostToolCall, HostToolCancel, HostToolDefinition, HostToolResult, HostToolUpdate } from "../protocol/host-tools.ts";
+import type { HostToolCall, HostToolCancel, HostToolDefinition, HostToolEffect, HostToolResult, HostToolUpdate } from "../protocol/host-tools.ts";
 import type { ToolResult } from "../protocol/messages.ts";
+import { effectKinds } from "../protocol/tool-facts.ts";
 import { Calls } from "./calls.ts";
 
 type Reply = { result: ToolResult; isError: boolean };
@@ -69,14 +71,14 @@ export class HostTools implements ToolSource {
 		this.#calls.settleAll(failure(closedText));
 	}
 
-	#tool({ name, label, description, parameters, hidden = false }: HostToolDefinition): Tool {
+	#tool({ name, label, description, parameters, hidden = false, effect }: HostToolDefinition): Tool {
 		return {
 			name,
 			label: label ?? name,
 			description,
 			parameters,
 			concurrency: "shared",
-			effect: { kind: "run" },
+			effect: effectOf(effect),
 			offered: hidden ? "on request" : "default",
 			execute: (call) => this.#execute(name, call),
 		};
@@ -118,13 +120,13 @@ function spoken(content: ToolResult["content"]): ToolResult["content"] {
 }
 
 function checkDefinition(given: unknown, index: number): HostToolDefinition {
-	const { name, label, description, parameters, hidden } = (isObject(given) ? given : {}) as Record<string, unknown>;
+	const { name, label, description, parameters, hidden, effect } = (isObject(given) ? given : {}) as Record<string, unknown>;
 	const trimmed = typeof name === "string" ? name.trim() : "";
 	if (trimmed === "") throw new CommandError("bad_field", `Host tool at index ${index} must provide a non-empty name`);
 	const text = typeof description === "string" ? description.trim() : "";
 	if (text === "") throw new CommandError("bad_field", `Host tool "${trimmed}" must provide a non-empty description`);
 	if (!isObject(parameters)) throw new CommandError("bad_field", `Host tool "${trimmed}" must provide a JSON Schema object`);
-	const problem = toolProblem(trimmed, parameters);
+	const problem = toolProblem(trimmed, parameters) ?? (effect === undefined ? undefined : effectProblem(effect, parameters, effectKinds));
 	if (problem) throw new CommandError("bad_field", `Host tool "${trimmed}" ${problem}`);
 	return {
 		name: trimmed,
@@ -132,7 +134,13 @@ function checkDefinition(given: unknown, index: number): HostToolDefinition {
 		parameters,
 		...(typeof label === "string" && label !== "" ? { label } : {}),
 		...(hidden === true ? { hidden } : {}),
+		...(effect === undefined ? {} : { effect: effect as HostToolEffect }),
 	};
+}
+
+/** A tool that says nothing may do anything. */
+function effectOf({ kind, paths }: HostToolEffect = { kind: "run" }): ToolEffect {
+	return kind === "read" || kind === "write" ? { kind, ...(paths && { paths: pathsNamed(paths) }) } : { kind };
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -86,7 +86,7 @@ function caller({ home, cwd }: Ground, rules: readonly PermissionRule[], { ripgr
 			protectedFiles: async () => [],
 			sandbox: () => ({ mode: "off", isVerified: false }),
 			hasEscalation: false,
-			toolOf: (name) => ({ source: "built-in", effect: toolNamed(name).effect }),
+			toolOf: (name) => ({ source: name.startsWith("host") ? "host" : "built-in", effect: toolNamed(name).effect }),
 			pathOf: async (path, replaces) =>
 				replaces
 					? (files?.target(resolvePath(cwd, path)) ?? resolvePath(cwd, path))
@@ -122,7 +122,8 @@ function caller({ home, cwd }: Ground, rules: readonly PermissionRule[], { ripgr
 	const shell = new Shell({ cwd, environment: () => process.env, redact: redactor(() => []), tempDir: home });
 	shells.push(shell);
 	tools.push(
-		stat(cwd),
+		stat("stat", cwd),
+		stat("host_stat", cwd),
 		...builtInTools({
 			cwd,
 			shell,
@@ -146,10 +147,10 @@ function caller({ home, cwd }: Ground, rules: readonly PermissionRule[], { ripgr
 	return { call, tools };
 }
 
-/** A tool that is not ours to know: the next one that somebody adds. */
-function stat(cwd: string): Tool {
+/** The next tool that somebody adds. */
+function stat(name: string, cwd: string): Tool {
 	return {
-		name: "stat",
+		name,
 		label: "Stat",
 		effect: { kind: "read", paths: ({ file }) => [String(file)], reach: "file" },
 		offered: "on request",

@@ -13,6 +13,7 @@ __all__ = [
     "TodoPhaseInput",
     "TodoItemInput",
     "HostToolDefinition",
+    "HostToolEffect",
     "ExtensionUiResponse",
     "HostToolUpdate",
     "ToolResult",
@@ -303,6 +304,18 @@ class HostToolDefinition(_HostToolDefinition, total=False):
     label: str
     # Registered but not offered to the model.
     hidden: bool
+    effect: HostToolEffect
+
+
+class _HostToolEffect(TypedDict):
+    kind: Literal["read", "write", "run", "ask", "none"]
+
+
+class HostToolEffect(_HostToolEffect, total=False):
+    """What a tool of the host does, for rules, modes and checkpoints."""
+
+    # With `read` and `write`: the names of the arguments that are paths, relative to the session's directory or absolute.
+    paths: List[str]
 
 
 class _ExtensionUiResponse(TypedDict):

@@ -6,7 +6,7 @@ import threading
 from dataclasses import dataclass
 from typing import Any, Awaitable, Callable, Dict, Mapping, Optional, Union
 
-from .protocol import HostToolDefinition, ToolResult
+from .protocol import HostToolDefinition, HostToolEffect, ToolResult
 
 # A text stands for a result of one text block; nothing for an empty one.
 ToolOutput = Union[str, ToolResult, None]
@@ -53,6 +53,8 @@ class HostTool:
     execute: Execute
     label: Optional[str] = None
     hidden: bool = False
+    # What it does: `{"kind": "read", "paths": ["file"]}` makes rules about paths apply to its argument `file`.
+    effect: Optional[HostToolEffect] = None
 
     def definition(self) -> HostToolDefinition:
         definition: HostToolDefinition = {
@@ -64,6 +66,8 @@ class HostTool:
             definition["label"] = self.label
         if self.hidden:
             definition["hidden"] = True
+        if self.effect is not None:
+            definition["effect"] = self.effect
         return definition
 
 

@@ -2,7 +2,9 @@
  * For hosts that refuse what they do not know: only frames and members that the documents of pi, omp, xcsh and pisces name. Where those name a
  * frame and not its members, the members are those of the programs that were documented.
  */
+
 import type { OutboundFrame } from "../../protocol/frames.ts";
+import type { HostToolDefinition } from "../../protocol/host-tools.ts";
 import type { Dialect } from "./dialect.ts";
 import { type Allowed, eachOf, members, pick } from "./pick.ts";
 import {
@@ -100,8 +102,17 @@ export const strict: Dialect = {
 	updates: "full",
 	frames,
 	// Nothing that the documents do not describe is offered: questions about tool calls stay dialogs.
-	handlers: (table) => ({ hello: (params, call) => table.hello({ ...params, capabilities: {} }, call) }),
+	handlers: (table) => ({
+		hello: (params, call) => table.hello({ ...params, capabilities: {} }, call),
+		set_host_tools: ({ tools }, call) => table.set_host_tools({ tools: tools.map(documented) }, call),
+	}),
 };
+
+/** A member that the documents do not describe means nothing. */
+function documented(tool: HostToolDefinition): HostToolDefinition {
+	const { effect: _, ...rest } = tool ?? {};
+	return rest;
+}
 
 function frames(frame: OutboundFrame): OutboundFrame[] {
 	const allowed = frame.type === "extension_ui_request" ? dialogs[frame.method] : events[frame.type];
