@@ -18,7 +18,7 @@ const json = (value: unknown) => `${JSON.stringify(value, null, "\t")}\n`;
 
 /** In order: the later pages are read from the earlier files. */
 const files: Record<string, () => string> = {
-	"src/protocol/tool-facts.generated.ts": () => toolFacts(),
+	"src/lib/tool-facts.generated.ts": () => toolFacts(),
 	"src/protocol/inbound.generated.ts": () => inboundChecks(),
 	"src/protocol/types.generated.ts": () => protocolTypes(),
 	"src/protocol/names.generated.ts": () => protocolNames(),

@@ -1,7 +1,7 @@
 /** What the built-in tools are, for code that must not load the tools to know it. */
 import type { Tool } from "../../src/agent/tool.ts";
 import { idleSubmitTool } from "../../src/answers/submit-result.ts";
-import type { ToolFacts } from "../../src/protocol/tool-facts.ts";
+import type { ToolFacts } from "../../src/lib/tool-facts.ts";
 import { taskTool } from "../../src/subagents/task-tool.ts";
 import { builtInTools } from "../../src/tools/index.ts";
 
@@ -11,7 +11,7 @@ const taskParts = { depth: 0, spawns: "*", agents: { list: [] }, setting: () => 
 
 const selectable = () => [...builtInTools(options as never), taskTool(taskParts as never)];
 
-export function factsOfTool({ label, effect, offered }: Tool, isSelectable: boolean): ToolFacts {
+export function factsOfTool({ label, effect, offered, view }: Tool, isSelectable: boolean): ToolFacts {
 	const isFile = effect.kind === "read" || effect.kind === "write";
 	return {
 		label,
@@ -21,6 +21,7 @@ export function factsOfTool({ label, effect, offered }: Tool, isSelectable: bool
 		...(isFile && effect.replaces && { replaces: true }),
 		...(effect.kind === "run" && effect.command && { hasCommand: true }),
 		offered,
+		...(view && { view }),
 		...(isSelectable && { isSelectable: true }),
 	};
 }

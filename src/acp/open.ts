@@ -106,9 +106,7 @@ export async function openAcpSession(
 	const voice = new Voice({ sessionId: live.session.transcript.sessionId, writer, send, filter, onKnown: () => known.resolve() });
 	const view = new ToolView({
 		cwd,
-		labelOf: (name) => live.assembly.sources.find(name)?.tool.label,
-		// Tools of servers run side by side only where their servers say that they change nothing.
-		isReadOnly: (name) => name.startsWith("mcp__") && live.assembly.sources.find(name)?.tool.concurrency === "shared",
+		toolOf: (name) => live.assembly.sources.find(name)?.tool,
 	});
 	const shown = new Projection({
 		client,

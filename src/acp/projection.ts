@@ -51,8 +51,6 @@ interface ShownCall {
 
 const progressMs = 250;
 const terminalMs = 100;
-/** The plan shows it, and no call does. */
-const planTool = "todo_write";
 
 export class Projection {
 	#parts: ProjectionParts;
@@ -221,9 +219,9 @@ export class Projection {
 
 	/** `shown`: the call, where it was announced before and is shown again. */
 	#announce(modelId: string, name: string, shown?: ShownCall): void {
-		if (name === planTool) return void this.#hidden.add(modelId);
-		this.#hidden.delete(modelId);
 		const { client, view, send, cwd } = this.#parts;
+		if (view.isPlan(name)) return void this.#hidden.add(modelId);
+		this.#hidden.delete(modelId);
 		const before = this.#calls.get(modelId);
 		if (before && !before.isOver) this.#finish(before, "failed");
 		const id = this.#freshCallId(modelId);
@@ -231,7 +229,7 @@ export class Projection {
 		call.id = id;
 		this.#calls.set(modelId, call);
 		const head = { toolCallId: call.id, title: view.label(name), name, kind: view.kind(name), status: "pending" as const };
-		if (name !== "bash" || !client.hasTerminalOutput) return send({ sessionUpdate: "tool_call", ...head });
+		if (!view.isCommand(name) || !client.hasTerminalOutput) return send({ sessionUpdate: "tool_call", ...head });
 		call.terminal = new TerminalOutput(call.id);
 		send({ sessionUpdate: "tool_call", ...head, content: call.terminal.content, _meta: { terminal_info: { terminal_id: call.id, cwd } } });
 	}
@@ -408,7 +406,7 @@ export class Projection {
 			else if (block.type === "toolCall") {
 				const { id: modelId, name, arguments: args } = block;
 				const stored = resultOf(modelId);
-				if (name === planTool) {
+				if (view.isPlan(name)) {
 					plan = (stored?.result.details as { phases?: readonly TodoPhase[] } | undefined)?.phases ?? plan;
 					continue;
 				}

@@ -1,6 +1,8 @@
 /** What a tool call looks like to a person: kind, title, places and content. The same functions serve live calls and a replay. */
 import { dirname, isAbsolute, join, relative } from "node:path";
 import type { ContentBlock, ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk";
+import type { Tool } from "../agent/tool.ts";
+import { type EffectKind, factsOf, type ToolView as View, viewOf } from "../lib/tool-facts.ts";
 import type { UserContent } from "../protocol/content.ts";
 import type { ToolResult } from "../protocol/messages.ts";
 import { resolvePath } from "../tools/paths.ts";
@@ -10,10 +12,8 @@ export type Args = Record<string, unknown>;
 
 export interface ToolViewParts {
 	cwd: string;
-	/** What a tool is called where people read it; nothing for a tool that is not there. */
-	labelOf: (name: string) => string | undefined;
-	/** Whether a tool of a server says that it changes nothing. */
-	isReadOnly?: (name: string) => boolean;
+	/** A tool of the session; undefined for one that is not there, as in the replay of an old session. */
+	toolOf: (name: string) => Pick<Tool, "label" | "effect" | "view"> | undefined;
 }
 
 export interface FinishedCall {
@@ -25,26 +25,9 @@ export interface FinishedCall {
 	change?: Change;
 }
 
-const kinds: Record<string, ToolKind> = {
-	read: "read",
-	edit: "edit",
-	write: "edit",
-	bash: "execute",
-	grep: "search",
-	find: "search",
-	ls: "search",
-	task: "think",
-};
-const labels: Record<string, string> = {
-	read: "Read",
-	edit: "Edit",
-	write: "Write",
-	bash: "Bash",
-	grep: "Search",
-	find: "Find",
-	ls: "List",
-	task: "Task",
-};
+/** Of tools that say what they do and not how they look. */
+const kinds: Record<EffectKind, ToolKind> = { read: "read", write: "edit", run: "other", ask: "other", none: "other" };
+const plain: Partial<View> = {};
 
 const longestTitle = 120;
 const mostHits = 20;
@@ -65,70 +48,70 @@ export class ToolView {
 	}
 
 	kind(name: string): ToolKind {
-		return kinds[name] ?? (this.#parts.isReadOnly?.(name) ? "read" : "other");
+		return this.#view(name).kind ?? kinds[this.#parts.toolOf(name)?.effect.kind ?? "run"];
+	}
+
+	/** A command, whose output can be shown in a terminal. */
+	isCommand(name: string): boolean {
+		return this.#view(name).command === true;
+	}
+
+	/** The plan shows what the call does. */
+	isPlan(name: string): boolean {
+		return this.#view(name).plan === true;
+	}
+
+	#view(name: string): Partial<View> {
+		return this.#parts.toolOf(name)?.view ?? viewOf(name) ?? plain;
 	}
 
 	/** Before the arguments are known. */
 	label(name: string): string {
 		const mcp = mcpName(name);
-		if (mcp) return `${mcp.server}: ${this.#parts.labelOf(name) ?? mcp.tool}`;
-		return labels[name] ?? this.#parts.labelOf(name) ?? name;
+		const tool = this.#parts.toolOf(name);
+		if (mcp) return `${mcp.server}: ${tool?.label ?? mcp.tool}`;
+		const facts = factsOf(name);
+		return this.#view(name).verb ?? tool?.label ?? (facts?.isSelectable ? facts.label : name);
 	}
 
 	title(name: string, args: Args): string {
 		const label = this.label(name);
+		const view = this.#view(name);
 		const path = text(args.path);
-		switch (name) {
-			case "read":
-				return path === undefined ? label : `${label} ${this.#near(path)}${linesOf(args)}`;
-			case "edit":
-			case "write":
-				return path === undefined ? label : `${label} ${this.#near(path)}`;
-			case "bash": {
-				const command = text(args.command);
-				return command === undefined ? label : `\`${shortened(command.trimStart().split("\n", 1)[0] as string).replaceAll("`", "'")}\``;
-			}
-			case "grep":
-				return `${label} ${JSON.stringify(shortened(text(args.pattern) ?? ""))}${path === undefined ? "" : ` in ${this.#near(path)}`}`;
-			case "find":
-				return shortened(`${label} ${text(args.pattern) ?? ""}${path === undefined ? "" : ` in ${this.#near(path)}`}`);
-			case "ls":
-				return `${label} ${this.#near(path ?? ".")}`;
-			case "task":
-				return shortened(taskTitle(args) ?? label);
-			default: {
-				if (mcpName(name)) return label;
-				const first = Object.values(args).find((value) => typeof value === "string" && value.trim() !== "") as string | undefined;
-				return first === undefined ? label : shortened(`${label} ${first.trim().split("\n", 1)[0]}`);
-			}
+		if (view.command) {
+			const command = text(args.command);
+			return command === undefined ? label : `\`${shortened(command.trimStart().split("\n", 1)[0] as string).replaceAll("`", "'")}\``;
 		}
+		if (view.tasks) return shortened(taskTitle(args) ?? label);
+		if (view.pattern) {
+			const pattern = text(args.pattern) ?? "";
+			const place = path === undefined ? "" : ` in ${this.#near(path)}`;
+			return view.pattern === "quoted" ? `${label} ${JSON.stringify(shortened(pattern))}${place}` : shortened(`${label} ${pattern}${place}`);
+		}
+		if (view.path === "place") return `${label} ${this.#near(path ?? ".")}`;
+		if (view.path === "file") return path === undefined ? label : `${label} ${this.#near(path)}${view.lines ? linesOf(args) : ""}`;
+		if (mcpName(name)) return label;
+		const first = Object.values(args).find((value) => typeof value === "string" && value.trim() !== "") as string | undefined;
+		return first === undefined ? label : shortened(`${label} ${first.trim().split("\n", 1)[0]}`);
 	}
 
 	/** Absolute, also where the model's paths are not. `result`: once there is one. */
 	locations(name: string, args: Args, result?: ToolResult): ToolCallLocation[] {
+		const view = this.#view(name);
 		const path = text(args.path);
-		const place = (line?: unknown): ToolCallLocation[] => {
+		if (view.path === "place") {
+			const target = this.#absolute(path ?? ".");
+			const hits = view.hits && result ? hitsIn(textOf(result.content), target) : [];
+			return hits.length ? hits : [{ path: target }];
+		}
+		if (view.path === "file") {
+			const line = view.lines ? args.offset : view.edits && (result?.details as { firstChangedLine?: unknown } | undefined)?.firstChangedLine;
 			const isLine = typeof line === "number" && Number.isSafeInteger(line) && line >= 1;
 			return path === undefined ? [] : [{ path: this.#absolute(path), ...(isLine && { line }) }];
-		};
-		switch (name) {
-			case "read":
-				return place(args.offset);
-			case "edit":
-				return place((result?.details as { firstChangedLine?: unknown } | undefined)?.firstChangedLine);
-			case "write":
-				return place();
-			case "find":
-			case "ls":
-				return [{ path: this.#absolute(path ?? ".") }];
-			case "grep": {
-				const target = this.#absolute(path ?? ".");
-				const hits = result ? hitsIn(textOf(result.content), target) : [];
-				return hits.length ? hits : [{ path: target }];
-			}
-			default:
-				return [];
 		}
+		const effect = this.#parts.toolOf(name)?.effect;
+		const paths = effect?.kind === "read" || effect?.kind === "write" ? (effect.paths?.(args) ?? []) : [];
+		return paths.map((each) => ({ path: this.#absolute(each) }));
 	}
 
 	/** The arguments, with long texts cut. */
@@ -145,31 +128,33 @@ export class ToolView {
 
 	/** What a call that runs shows. */
 	progress(name: string, { content, details }: ToolResult): ToolCallContent[] {
-		const states = name === "task" ? taskStates(details) : undefined;
+		const view = this.#view(name);
+		const states = view.tasks ? taskStates(details) : undefined;
 		if (states !== undefined) return [textBlock(states)];
 		const shown = textOf(content);
 		const tail = shown.length > longestTail ? shown.slice(-longestTail).replace(/^[\udc00-\udfff]/, "") : shown;
-		return [textBlock(name === "bash" ? fenced(tail) : tail)];
+		return [textBlock(view.command ? fenced(tail) : tail)];
 	}
 
 	/** What a finished call shows. */
 	content({ name, args, result, isError, change }: FinishedCall): ToolCallContent[] {
-		if (!isError && (name === "edit" || name === "write")) {
-			const diffs = this.#diffs(name, args, result, change);
+		const view = this.#view(name);
+		if (!isError && (view.edits || view.content)) {
+			const diffs = this.#diffs(view, args, result, change);
 			if (diffs.length) return diffs;
 		}
-		if (name === "bash") return [textBlock(fenced(textOf(result.content)))];
+		if (view.command) return [textBlock(fenced(textOf(result.content)))];
 		return blocks(result.content).map((content) => ({ type: "content", content }));
 	}
 
-	#diffs(name: string, args: Args, { details }: ToolResult, change: Change | undefined): ToolCallContent[] {
+	#diffs(view: Partial<View>, args: Args, { details }: ToolResult, change: Change | undefined): ToolCallContent[] {
 		const given = text(args.path);
 		if (given === undefined) return [];
 		const path = this.#absolute(given);
 		const patch = text((details as { patch?: unknown } | undefined)?.patch) ?? "";
 		const whole = change && diffOf(path, change);
 		if (whole) return [whole];
-		if (name === "edit") return patchDiffs(path, patch);
+		if (view.edits) return patchDiffs(path, patch);
 		const content = text(args.content);
 		const created = content === undefined ? undefined : diffOf(path, { after: content });
 		return created ? [created] : [];

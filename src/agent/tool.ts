@@ -1,6 +1,7 @@
 /** What the model can call. Types only. */
+
+import type { EffectKind, ToolReach, ToolView } from "../lib/tool-facts.ts";
 import type { ToolResult } from "../protocol/messages.ts";
-import type { EffectKind, ToolReach } from "../protocol/tool-facts.ts";
 
 export interface ToolDefinition {
 	name: string;
@@ -60,6 +61,8 @@ export interface Tool extends ToolDefinition {
 	effect: ToolEffect;
 	/** `on request`: the model gets it only where a flag, a host or an extension asks for it. */
 	offered: "default" | "on request";
+	/** How calls look to people. Default: the label and the first text among the arguments. */
+	view?: ToolView;
 	/** `exclusive` calls wait for all earlier ones; `shared` calls only for the last earlier exclusive one. */
 	concurrency: "shared" | "exclusive";
 	/** One line for the system prompt. */

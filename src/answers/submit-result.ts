@@ -102,6 +102,7 @@ function submitTool(shape: JsonSchema | undefined, limits: SubmissionLimits, val
 		label: "Submit result",
 		effect: { kind: "none" },
 		offered: "on request",
+		view: { kind: "other", glyph: "⚑", answer: true },
 		description: "Hand in the result of the assignment. Call it exactly once, as your last act: nothing you do afterwards counts.",
 		hint: "Hand in the result, exactly once, at the end",
 		parameters: { ...parametersFor({ description: "The result.", ...own }), ...shared },

@@ -1,5 +1,6 @@
 /** Changes of a file as coloured rows: for edits, for patches, for whatever asks before it changes something. */
 import { countChanges, type DiffLine, readNumbered, readPatch, replacement } from "../lib/read-diff.ts";
+import { viewOf } from "../lib/tool-facts.ts";
 import { broken, harmless, type Line, type Span, shortened, span } from "./text.ts";
 
 export type { DiffLine } from "../lib/read-diff.ts";
@@ -10,8 +11,9 @@ export function changesOf(tool: string, args: unknown, details: unknown): DiffLi
 	if (typeof patch === "string" && patch.includes("@@")) return readPatch(patch);
 	if (typeof diff === "string" && diff) return readNumbered(diff);
 	const { edits, oldText, newText, content } = fieldsOf(args);
-	if (tool === "write" && typeof content === "string") return numbered(replacement("", content.replace(/\n$/, "")));
-	if (tool !== "edit") return undefined;
+	const view = viewOf(tool);
+	if (view?.content && typeof content === "string") return numbered(replacement("", content.replace(/\n$/, "")));
+	if (!view?.edits) return undefined;
 	const lines = (Array.isArray(edits) ? edits.map(fieldsOf) : [{ oldText, newText }]).flatMap((edit) =>
 		replacement(textOf(edit.oldText), textOf(edit.newText)),
 	);

@@ -1,4 +1,5 @@
 /** How a tool call looks: a line with its gist, and below it what it changed or the end of what it printed. */
+import { viewOf } from "../lib/tool-facts.ts";
 import type { ToolCallItem } from "./conversation.ts";
 import { changesOf, diffRows, tally } from "./diff-view.ts";
 import { codeLines } from "./highlight.ts";
@@ -9,8 +10,8 @@ import { broken, type Line, lineWidth, plainLines, type Style, shortened, span, 
 const folded = { diff: 12, context: 2, output: 5 };
 /** The rest of a longer result is only in the session. */
 const mostLines = 200;
-/** Their result repeats what is in files; the number of lines says enough. */
-const readers = new Set(["read"]);
+/** A result that repeats what is in a file: the number of its lines says enough. */
+const isReading = (name: string) => viewOf(name)?.kind === "read";
 
 const signs: Record<ToolCallItem["state"], [string, Style]> = {
 	waiting: ["·", "dim"],
@@ -31,7 +32,7 @@ export function toolLines(item: ToolCallItem, look: Look): Line[] {
 	const output = plainLines(item.output.trimEnd());
 	const count = item.output.trim() === "" ? 0 : output.length;
 	const reason = state === "failed" && count === 1 ? output[0] : undefined;
-	const facts = changes ? tally(changes) : readers.has(name) && state === "done" && count > 0 ? [span(`${count} lines`, "dim")] : [];
+	const facts = changes ? tally(changes) : isReading(name) && state === "done" && count > 0 ? [span(`${count} lines`, "dim")] : [];
 	const title = titleLine(item, look.isExpanded ? undefined : reason, facts, look.width);
 	const inner = look.width - 4;
 	const indented = (rows: Line[]) => rows.map((row): Line => [span("    "), ...row]);
@@ -39,10 +40,10 @@ export function toolLines(item: ToolCallItem, look: Look): Line[] {
 		const limits = look.isExpanded ? { mostLines } : { mostLines: folded.diff, context: folded.context };
 		return [title, ...indented(diffRows(changes, { width: inner, ...limits }))];
 	}
-	const tasks = name === "task" ? taskRows(details, inner) : [];
+	const tasks = viewOf(name)?.tasks ? taskRows(details, inner) : [];
 	if (!look.isExpanded) {
 		if (tasks.length) return [title, ...indented(tasks)];
-		const isQuiet = count === 0 || reason !== undefined || (readers.has(name) && state !== "failed");
+		const isQuiet = count === 0 || reason !== undefined || (isReading(name) && state !== "failed");
 		return isQuiet ? [title] : [title, ...indented(lastRows(output, inner))];
 	}
 	const given = argumentLines(item).flatMap((line) => broken(line, inner));
@@ -70,7 +71,7 @@ function lastRows(output: readonly string[], width: number): Line[] {
 
 function argumentLines({ name, args }: ToolCallItem): Line[] {
 	const { command } = (typeof args === "object" && args !== null ? args : {}) as Record<string, unknown>;
-	if ((name === "bash" || name === "$") && typeof command === "string") return codeLines(command, "bash");
+	if ((viewOf(name)?.command || name === "$") && typeof command === "string") return codeLines(command, "bash");
 	return codeLines(JSON.stringify(args ?? {}, undefined, 2), "json");
 }
 

@@ -1,7 +1,6 @@
 /** The object that a factory gets: it records registrations, and passes everything else to the session once there is one. */
 import { effectProblem } from "../lib/tool-effect.ts";
 import { isCommandError } from "../protocol/command-error.ts";
-import { effectKinds } from "../protocol/tool-facts.ts";
 import type { Change, ExtensionActions } from "./actions.ts";
 import { contentOf, jsonIn, ownMessage, textsIn } from "./answers.ts";
 import type { CommandInfo, ExtensionApi, RegisteredMcpServer } from "./api.ts";
@@ -56,7 +55,7 @@ export function extensionApi(own: Registrations, link: Link, others: Others): Ex
 			requireThat(typeof tool.parameters === "object" && tool.parameters !== null, `Tool ${tool.name}: parameters must be a JSON Schema`);
 			jsonIn({ parameters: tool.parameters }, "parameters", `Tool ${tool.name}: parameters`);
 			requireThat(typeof tool.execute === "function", `Tool ${tool.name}: execute must be a function`);
-			const wrong = tool.effect === undefined ? undefined : effectProblem(tool.effect, tool.parameters as Record<string, unknown>, effectKinds);
+			const wrong = tool.effect === undefined ? undefined : effectProblem(tool.effect, tool.parameters as Record<string, unknown>);
 			requireThat(wrong === undefined, `Tool ${tool.name} ${wrong}`);
 			own.tools.set(tool.name, tool as never);
 			changed("tools");

@@ -1,15 +1,16 @@
 /** The effect that a tool of a host or an extension declares: which of its arguments are paths of files that it reads or writes. */
+import { effectKinds } from "./tool-facts.ts";
 
 type Json = Record<string, unknown>;
 
 /** Returns what is wrong with a declared effect, phrased to follow the tool's name; undefined if nothing is. A typing error must not leave a path unguarded. */
-export function effectProblem(effect: unknown, parameters: Json, kinds: readonly string[]): string | undefined {
+export function effectProblem(effect: unknown, parameters: Json): string | undefined {
 	if (typeof effect !== "object" || effect === null || Array.isArray(effect))
 		return 'must have an object as effect, such as {"kind":"read","paths":["path"]}';
 	const { kind, paths, ...others } = effect as Json;
 	const [unknown] = Object.keys(others);
 	if (unknown !== undefined) return `has an unknown member ${JSON.stringify(unknown)} in its effect: there are kind and paths`;
-	if (!kinds.includes(kind as string)) return `has the effect.kind ${JSON.stringify(kind)}: there are ${kinds.join(", ")}`;
+	if (!(effectKinds as readonly unknown[]).includes(kind)) return `has the effect.kind ${JSON.stringify(kind)}: there are ${effectKinds.join(", ")}`;
 	if (paths === undefined) return undefined;
 	if (kind !== "read" && kind !== "write") return `has effect.paths, so its effect.kind must be read or write, not ${kind}`;
 	if (!Array.isArray(paths) || paths.length === 0 || !paths.every((name) => typeof name === "string"))

@@ -23,10 +23,10 @@ import {
 	TreeStore,
 } from "../checkpoints/index.ts";
 import type { RunsLater } from "../lib/runs-later.ts";
+import type { EffectKind } from "../lib/tool-facts.ts";
 import { CommandError } from "../protocol/command-error.ts";
 import type { CommandParams, CommandResult } from "../protocol/commands/index.ts";
 import type { UserMessage } from "../protocol/messages.ts";
-import type { EffectKind } from "../protocol/tool-facts.ts";
 import { textOf } from "../session/inbox.ts";
 import { noteChoice } from "../session/restore.ts";
 import type { Session } from "../session/session.ts";

@@ -1,8 +1,8 @@
 /** Which built-in tools there are, by name. Loads none of them. */
 import { didYouMean } from "../lib/nearest.ts";
+import { toolsWhere } from "../lib/tool-facts.ts";
 import { UsageError } from "../lib/usage-error.ts";
 import type { Options } from "../protocol/flags.ts";
-import { toolsWhere } from "../protocol/tool-facts.ts";
 
 /** Every built-in tool; `--tools` may name these. */
 export const builtInNames: readonly string[] = toolsWhere(({ isSelectable }) => isSelectable);

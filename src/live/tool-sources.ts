@@ -4,7 +4,7 @@
  */
 import type { Tool, ToolEffect } from "../agent/tool.ts";
 import { starsPattern } from "../lib/stars.ts";
-import { factsOf } from "../protocol/tool-facts.ts";
+import { factsOf } from "../lib/tool-facts.ts";
 
 export interface ToolSource {
 	readonly name: "built-in" | "extension" | "host" | "mcp";

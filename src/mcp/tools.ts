@@ -22,6 +22,7 @@ export function serverTool(name: string, tool: ServerTool, server: Server, parts
 		label: tool.label,
 		effect: { kind: "run", ...(isTrusted && tool.isReadOnly && { inPlan: true }) },
 		offered: "default",
+		...(tool.isReadOnly && { view: { kind: "read", glyph: "≡" } }),
 		description: tool.description,
 		parameters: tool.inputSchema,
 		concurrency: tool.isReadOnly ? "shared" : "exclusive",

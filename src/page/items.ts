@@ -1,4 +1,5 @@
 /** A path through the tree as a list of items: results are shown with their calls. */
+import { viewOf } from "../lib/tool-facts.ts";
 import { endOf, type Node, pathTo, type Tree } from "./tree.ts";
 import { blocksOf, fieldsOf, textOf } from "./values.ts";
 
@@ -119,8 +120,9 @@ export function callSummary(name: string, given: unknown): string {
 	const args = fieldsOf(given);
 	const range =
 		args.offset || args.limit ? `:${textOf(args.offset || 1)}${args.limit ? `-${Number(args.offset || 1) + Number(args.limit) - 1}` : ""}` : "";
-	if (name === "grep" || name === "find") return [textOf(args.pattern), textOf(args.path) && `in ${textOf(args.path)}`].filter(Boolean).join(" ");
-	if (name === "submit_result") return textOf(fieldsOf(args.result).data ?? fieldsOf(args.result).error ?? args.result);
+	const view = viewOf(name);
+	if (view?.pattern) return [textOf(args.pattern), textOf(args.path) && `in ${textOf(args.path)}`].filter(Boolean).join(" ");
+	if (view?.answer) return textOf(fieldsOf(args.result).data ?? fieldsOf(args.result).error ?? args.result);
 	if (Array.isArray(args.tasks)) {
 		const tasks = args.tasks.map(fieldsOf);
 		return tasks.map((task) => textOf(task.description) || textOf(task.id)).join(" · ");

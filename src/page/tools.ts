@@ -1,6 +1,7 @@
 /** A tool call with its result, as one card. */
 
 import { type FileDiff, readFiles, readNumbered, replacement } from "../lib/read-diff.ts";
+import { type EffectKind, factsOf, viewOf } from "../lib/tool-facts.ts";
 import { languageOf } from "./code.ts";
 import { diffView, tally } from "./diff.ts";
 import { type Child, h } from "./dom.ts";
@@ -11,8 +12,8 @@ import { subagentCards } from "./subagents.ts";
 import type { Node as Entry } from "./tree.ts";
 import { blocksOf, type Fields, fieldsOf, listOf, numberOf, oneLine, plainText, pretty, textOf } from "./values.ts";
 
-/** Cards that are open without being asked: what changed something, and what went wrong. */
-const openTools = new Set(["edit", "write", "bash", "task"]);
+/** Effects of built-in tools whose cards are open without being asked: what changed something, as is what went wrong. */
+const openEffects: ReadonlySet<EffectKind | undefined> = new Set(["write", "run"] as const);
 
 export function callCard(pen: Pen, call: Fields, result: Entry | undefined): HTMLDetailsElement {
 	const name = textOf(call.name) || "(no name)";
@@ -35,30 +36,18 @@ export function callCard(pen: Pen, call: Fields, result: Entry | undefined): HTM
 		!result && tag,
 	];
 	const output = !result && pen.openCall ? h("div", { class: "result running" }) : undefined;
-	const view = (): Child[] => (name === "task" ? taskView(pen, call, result) : undefined) ?? callView(pen, call, result, changes);
-	const card = pen.folds.fold("tool", summary, () => [...view(), output], failed || openTools.has(name));
+	const view = (): Child[] => (viewOf(name)?.tasks ? taskView(pen, call, result) : undefined) ?? callView(pen, call, result, changes);
+	const card = pen.folds.fold("tool", summary, () => [...view(), output], failed || openEffects.has(factsOf(name)?.effect));
 	if (result) pen.register(result, card);
 	else if (output) pen.openCall?.(id, { card, state: mark, tag, output });
 	return card;
 }
 
-/** One sign for each kind of tool: a reader of many calls sees the kind before the name. */
-const glyphs: Record<string, string> = {
-	bash: "❯",
-	read: "≡",
-	edit: "✎",
-	write: "✚",
-	grep: "⌕",
-	find: "⌕",
-	ls: "☰",
-	task: "⇉",
-	todo: "☑",
-	todo_write: "☑",
-	web_fetch: "⇩",
-	submit_result: "⚑",
-};
+/** The signs of tools of other programs, whose sessions can be shown too. */
+const foreignGlyphs: Record<string, string> = { todo: "☑", web_fetch: "⇩" };
 
-const glyph = (name: string): HTMLElement => h("span", { class: "tool-glyph", "aria-hidden": "true" }, glyphs[name] ?? "◆");
+const glyph = (name: string): HTMLElement =>
+	h("span", { class: "tool-glyph", "aria-hidden": "true" }, viewOf(name)?.glyph ?? foreignGlyphs[name] ?? "◆");
 
 /** From the lines of the file: from the reply to the result, when nothing was between them. Several calls wait for each other, so they tell nothing. */
 function storedDuration({ entry, parent }: Entry): number | undefined {
@@ -102,7 +91,7 @@ function changesOf(name: string, args: Fields, result: Entry | undefined): FileD
 	const { patch, diff } = fieldsOf(result?.message.details);
 	if (typeof patch === "string" && patch.includes("@@")) return readFiles(patch);
 	if (typeof diff === "string" && diff) return diff.includes("@@ -") ? readFiles(diff) : [{ path: "", lines: readNumbered(diff) }];
-	if (name !== "edit") return undefined;
+	if (!viewOf(name)?.edits) return undefined;
 	const edits = Array.isArray(args.edits) ? args.edits.map(fieldsOf) : [args];
 	const lines = edits.flatMap((edit) => replacement(textOf(edit.oldText ?? edit.old_string), textOf(edit.newText ?? edit.new_string)));
 	return lines.length ? [{ path: "", lines }] : undefined;
@@ -112,10 +101,11 @@ function argumentsView(pen: Pen, name: string, { arguments: given, intent }: Fie
 	const args = fieldsOf(given);
 	if (changes)
 		return [diffView(pen, changes), ...leftOver(pen, args, ["path", "file_path", "edits", "oldText", "newText", "old_string", "new_string"])];
-	if (name === "bash" && typeof args.command === "string") {
+	const view = viewOf(name);
+	if (view?.command && typeof args.command === "string") {
 		return [h("div", { class: "command" }, code(pen, args.command, "bash", { lines: 30, characters: 4000 })), ...leftOver(pen, args, ["command"])];
 	}
-	if (name === "write" && typeof args.content === "string") {
+	if (view?.content && typeof args.content === "string") {
 		return [code(pen, args.content, languageOf(textOf(args.path))), ...leftOver(pen, args, ["path", "content"])];
 	}
 	// A short path says everything in the head of the card already.
@@ -145,9 +135,13 @@ function resultView(pen: Pen, name: string, args: Fields, { message }: Entry, ch
 	const text = plainText(message.content);
 	if (changes && !failed) body.append(h("p", { class: "said" }, oneLine(text, 300)));
 	else {
-		const language = name === "read" && !failed ? languageOf(textOf(args.path)) : "";
-		const draw =
-			name === "task" ? prose : language ? (_: Pen, shown: string) => code(pen, shown, language) : (_: Pen, shown: string) => output(pen, shown);
+		const view = viewOf(name);
+		const language = view?.kind === "read" && !failed ? languageOf(textOf(args.path)) : "";
+		const draw = view?.tasks
+			? prose
+			: language
+				? (_: Pen, shown: string) => code(pen, shown, language)
+				: (_: Pen, shown: string) => output(pen, shown);
 		for (const child of content(pen, message.content, draw)) if (child) body.append(child);
 		if (!blocksOf(message.content).length) body.append(h("p", { class: "said" }, "(nothing)"));
 	}

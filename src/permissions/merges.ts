@@ -1,8 +1,8 @@
 /** The paths that a merge of isolated work changes, judged like writes of the session that merges. */
 import { relative } from "node:path";
 import { ruleInWords } from "../lib/rule-words.ts";
+import { factsOf, fileToolsOf } from "../lib/tool-facts.ts";
 import type { SourcedRule } from "../protocol/permissions.ts";
-import { factsOf, fileToolsOf } from "../protocol/tool-facts.ts";
 import type { RuleBook } from "./decide.ts";
 import { isProtected } from "./path-patterns.ts";
 import { catches, rulesAbout } from "./rules.ts";

@@ -3,8 +3,8 @@ import { join, relative } from "node:path";
 import { type PathPattern, type Places, pathPattern, realSpellings } from "../lib/path-pattern.ts";
 import { isPackageFile, runsLaterByName } from "../lib/runs-later.ts";
 import { fitsStars, starsPattern } from "../lib/stars.ts";
+import { fileToolsOf } from "../lib/tool-facts.ts";
 import type { PermissionRule, PermissionSubject, SourcedRule } from "../protocol/permissions.ts";
-import { fileToolsOf } from "../protocol/tool-facts.ts";
 import { type CommandPattern, commandPattern, type Script } from "./command-patterns.ts";
 import { hostPattern } from "./hosts.ts";
 

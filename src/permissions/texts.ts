@@ -1,8 +1,8 @@
 /** What a person and the model read. The first sentence of a denial is fixed: hosts and tests match on it. */
 import { printable } from "../lib/printable.ts";
 import { ruleInWords } from "../lib/rule-words.ts";
+import { factsOf } from "../lib/tool-facts.ts";
 import type { PermissionMode, PermissionOrigin, PermissionRule, PermissionSubject } from "../protocol/permissions.ts";
-import { factsOf } from "../protocol/tool-facts.ts";
 
 export const abortText = "Operation aborted";
 export const skipText = "Skipped due to queued user message.";

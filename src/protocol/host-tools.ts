@@ -3,10 +3,9 @@ import Type, { type Static } from "typebox";
 import { flag, frame, jsonObject, list, optional, shape, text, words } from "./define.ts";
 import { samples } from "./examples.ts";
 import { ToolResult } from "./messages.ts";
-import { effectKinds } from "./tool-facts.ts";
 
 export const HostToolEffect = shape("HostToolEffect", "What a tool of the host does, for rules, modes and checkpoints.", {
-	kind: words(...effectKinds),
+	kind: words("read", "write", "run", "ask", "none"),
 	paths: optional(
 		list(text(), {
 			description: "With `read` and `write`: the names of the arguments that are paths, relative to the session's directory or absolute.",

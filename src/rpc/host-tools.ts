@@ -8,7 +8,6 @@ import type { ToolSource } from "../live/tool-sources.ts";
 import { CommandError } from "../protocol/command-error.ts";
 import type { HostToolCall, HostToolCancel, HostToolDefinition, HostToolEffect, HostToolResult, HostToolUpdate } from "../protocol/host-tools.ts";
 import type { ToolResult } from "../protocol/messages.ts";
-import { effectKinds } from "../protocol/tool-facts.ts";
 import { Calls } from "./calls.ts";
 
 type Reply = { result: ToolResult; isError: boolean };
@@ -126,7 +125,7 @@ function checkDefinition(given: unknown, index: number): HostToolDefinition {
 	const text = typeof description === "string" ? description.trim() : "";
 	if (text === "") throw new CommandError("bad_field", `Host tool "${trimmed}" must provide a non-empty description`);
 	if (!isObject(parameters)) throw new CommandError("bad_field", `Host tool "${trimmed}" must provide a JSON Schema object`);
-	const problem = toolProblem(trimmed, parameters) ?? (effect === undefined ? undefined : effectProblem(effect, parameters, effectKinds));
+	const problem = toolProblem(trimmed, parameters) ?? (effect === undefined ? undefined : effectProblem(effect, parameters));
 	if (problem) throw new CommandError("bad_field", `Host tool "${trimmed}" ${problem}`);
 	return {
 		name: trimmed,

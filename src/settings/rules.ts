@@ -1,6 +1,7 @@
 /** The shape of rules about tool calls, as people write them into settings. */
+
+import { fileToolsOf, toolsWhere } from "../lib/tool-facts.ts";
 import type { RuleLine } from "../protocol/settings.ts";
-import { fileToolsOf, toolsWhere } from "../protocol/tool-facts.ts";
 
 const actions = ["allow", "ask", "deny"];
 const members = ["action", "tool", "command", "path", "host", "runsLater", "because", "private"];

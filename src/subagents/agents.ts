@@ -3,8 +3,8 @@ import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { readRegular, UnsuitableFile } from "../lib/bounded-file.ts";
 import { readFrontMatter } from "../lib/front-matter.ts";
+import { factsOf, type ToolFactsTable } from "../lib/tool-facts.ts";
 import { type ThinkingLevel, thinkingLevels } from "../protocol/levels.ts";
-import { factsOf, type ToolFactsTable } from "../protocol/tool-facts.ts";
 import { bundledAgents } from "./bundled-agents.ts";
 
 export interface AgentDefinition {

@@ -1,5 +1,5 @@
 /** The agents that come with the product. */
-import { fileToolsOf } from "../protocol/tool-facts.ts";
+import { fileToolsOf } from "../lib/tool-facts.ts";
 import type { AgentDefinition } from "./agents.ts";
 
 const looking = fileToolsOf("read");

@@ -15,6 +15,7 @@ export function taskTool(parts: TaskParts): Tool {
 		label: "Task",
 		effect: { kind: "run", delegates: true },
 		offered: "default",
+		view: { kind: "think", glyph: "⇉", tasks: true },
 		description: description(parts, isIsolating),
 		hint: "Send subagents to do pieces of work, several at once",
 		parameters: parameters(isIsolating),

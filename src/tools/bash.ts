@@ -31,6 +31,7 @@ export function bashTool(shell: Shell, sandbox?: SandboxFacts, outside?: Outside
 		label: "Bash",
 		effect: { kind: "run", command: ({ command }) => String(command ?? "") },
 		offered: "default",
+		view: { kind: "execute", glyph: "❯", command: true },
 		description:
 			"Run a bash command in the working directory and get its stdout and stderr together. Long output is cut to its last 2000 lines or 50KB, and all of it is kept in a file whose path is in the result. There is no terminal and no input: use options that avoid questions, pagers and editors. Processes started with & keep running after the call.",
 		hint: "Run shell commands: builds, tests, git, listing and searching files",

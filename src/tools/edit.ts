@@ -32,6 +32,7 @@ export function editTool(options: Pick<ToolOptions, "cwd" | "files" | "confined"
 		label: "Edit",
 		effect: { kind: "write", paths: pathArgument, reach: "file", plan: (args) => plannedEdit(options.cwd, args) },
 		offered: "default",
+		view: { kind: "edit", glyph: "✎", path: "file", edits: true },
 		description:
 			"Replace pieces of text in a file. Each oldText must match the file exactly, whitespace included, and occur only once; nothing else in the file changes. Put several changes of one file into one call.",
 		hint: "Change parts of a file by exact text replacement",

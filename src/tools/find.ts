@@ -29,6 +29,7 @@ export function findTool(options: Pick<ToolOptions, "cwd" | "shell" | "confined"
 		label: "Find",
 		effect: { kind: "read", paths: pathArgument },
 		offered: "on request",
+		view: { kind: "search", glyph: "⌕", pattern: "plain", path: "place" },
 		description:
 			"Find files and directories by name with a glob. Gives paths relative to the searched directory; directories end in a slash. Hidden files are found, ignored ones (.gitignore) and empty directories are not.",
 		hint: "Find files by name",

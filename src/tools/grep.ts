@@ -33,6 +33,7 @@ export function grepTool(options: Pick<ToolOptions, "cwd" | "shell" | "confined"
 		label: "Grep",
 		effect: { kind: "read", paths: pathArgument },
 		offered: "on request",
+		view: { kind: "search", glyph: "⌕", verb: "Search", pattern: "quoted", path: "place", hits: true },
 		description:
 			"Search the content of files for a regular expression or plain text. Gives path:line: text for every match. Hidden files are searched, ignored ones (.gitignore) are not. Lines longer than 500 characters are cut.",
 		hint: "Search the content of files",

@@ -24,6 +24,7 @@ export function lsTool(options: Pick<ToolOptions, "cwd" | "confined" | "closedTo
 		label: "List",
 		effect: { kind: "read", paths: pathArgument, reach: "entries" },
 		offered: "on request",
+		view: { kind: "search", glyph: "☰", path: "place" },
 		description: "List what is in a directory, hidden entries included, in alphabetical order. Directories end in a slash.",
 		hint: "List a directory",
 		parameters: { ...parameters },

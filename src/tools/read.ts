@@ -31,6 +31,7 @@ export function readTool(options: ReadOptions): Tool {
 		label: "Read",
 		effect: { kind: "read", paths: pathArgument, reach: "file" },
 		offered: "default",
+		view: { kind: "read", glyph: "≡", path: "file", lines: true },
 		description:
 			"Show a text file, or look at an image (jpg, png, gif, webp). At most 2000 lines or 50KB are shown at once; continue a longer file with offset. Use this instead of cat or sed.",
 		hint: "Show the content of files",

@@ -45,6 +45,7 @@ export function todoTool({ read, replace, storage = () => "session" }: TodoToolO
 		label: "Todo",
 		effect: { kind: "none" },
 		offered: "default",
+		view: { kind: "other", glyph: "☑", plan: true },
 		description:
 			"Keep the plan of a task that has several steps; the user sees it. Start with replace and all phases and tasks, then update tasks as you work: completed as soon as something is done, abandoned when it is not needed any more. One task is in progress at a time; the next one is started for you.",
 		hint: "Keep a plan of phases and tasks",

@@ -22,6 +22,7 @@ export function writeTool(options: Pick<ToolOptions, "cwd" | "files" | "confined
 		label: "Write",
 		effect: { kind: "write", paths: pathArgument, reach: "file", replaces: true, plan: (args) => plannedWrite(options.cwd, args) },
 		offered: "default",
+		view: { kind: "edit", glyph: "✚", path: "file", content: true },
 		description:
 			"Create a file with the given content, or replace all of an existing one. Missing directories are created. To change parts of a file use edit instead.",
 		hint: "Create a file or replace it completely",

@@ -3,9 +3,16 @@ import { expect, test } from "vitest";
 import { patchDiffs } from "../../src/acp/diffs.ts";
 import { TerminalOutput } from "../../src/acp/terminal-output.ts";
 import { ToolView } from "../../src/acp/tool-view.ts";
+import type { Tool } from "../../src/agent/tool.ts";
 import { type Message, using } from "./editor.ts";
 
-const view = new ToolView({ cwd: "/srv/app", labelOf: (name) => ({ deploy: "Deploy", mcp__docs__search: "Search the docs" })[name] });
+const others: Record<string, Pick<Tool, "label" | "effect" | "view">> = {
+	deploy: { label: "Deploy", effect: { kind: "run" } },
+	mcp__docs__search: { label: "Search the docs", effect: { kind: "run" } },
+	stat: { label: "Stat", effect: { kind: "read", paths: ({ file }) => [String(file)] } },
+	move: { label: "Move", effect: { kind: "write", paths: ({ from, to }) => [String(from), String(to)] } },
+};
+const view = new ToolView({ cwd: "/srv/app", toolOf: (name) => others[name] });
 const result = (text: string, details?: unknown) => ({ content: [{ type: "text" as const, text }], details });
 
 test("each tool has a kind, a title and places that a person can follow", () => {
@@ -21,6 +28,8 @@ test("each tool has a kind, a title and places that a person can follow", () => 
 		["ls", { path: "src" }, "search", "List src", [{ path: "/srv/app/src" }]],
 		["task", { tasks: [{ description: "Look around" }, { description: "Fix it" }] }, "think", "Look around; Fix it", []],
 		["deploy", { target: "prod", dry: true }, "other", "Deploy prod", []],
+		["stat", { file: "src/a.ts" }, "read", "Stat src/a.ts", [{ path: "/srv/app/src/a.ts" }]],
+		["move", { from: "a", to: "/b" }, "edit", "Move a", [{ path: "/srv/app/a" }, { path: "/b" }]],
 		["mcp__docs__search", { q: "x" }, "other", "docs: Search the docs", []],
 		["mcp__docs__other", {}, "other", "docs: other", []],
 	];

@@ -1,4 +1,5 @@
 /** A conversation as text for the summarising model. Given chat turns, the model would continue them instead. Pure. */
+import { factsOf } from "../../lib/tool-facts.ts";
 import type { AgentMessage, AssistantMessage } from "../../protocol/messages.ts";
 import type { Entry } from "../../transcript/entries.ts";
 import { inShort, superseded } from "../../transcript/superseded.ts";
@@ -48,8 +49,10 @@ export function fileLists(entries: readonly Entry[], earlier: unknown): FileList
 			if (block.type !== "toolCall" || failed.has(block.id)) continue;
 			const path = block.arguments.path ?? block.arguments.file_path;
 			if (typeof path !== "string" || path === "") continue;
-			if (block.name === "read") read.add(path);
-			else if (block.name === "write" || block.name === "edit") modified.add(path);
+			const { effect, reach } = factsOf(block.name) ?? {};
+			if (reach !== "file") continue;
+			if (effect === "read") read.add(path);
+			else modified.add(path);
 		}
 	}
 	return { readFiles: [...read].filter((path) => !modified.has(path)).sort(), modifiedFiles: [...modified].sort() };

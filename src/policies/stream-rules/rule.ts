@@ -1,5 +1,7 @@
 /** Reads from the head of a rule file when the rule applies. */
+
 import { TimeLimit } from "../../lib/in-time.ts";
+import { fileToolsOf } from "../../lib/tool-facts.ts";
 import { anyOf, type PathTest } from "./globs.ts";
 import { type Pattern, patternLimitMs, patternOf } from "./pattern.ts";
 
@@ -75,7 +77,7 @@ function readRule({ name, path, content, attributes }: RuleSource, warn: (text: 
 	const reaches = limited(given, limit);
 	const triggers = conditions.flatMap((condition): Trigger[] => {
 		if (looksLikeGlob(condition)) {
-			const written = ["edit", "write"].map((tool): Reach => ({ kind: "tool", tool, paths: [testOf([condition])] }));
+			const written = fileToolsOf("write").map((tool): Reach => ({ kind: "tool", tool, paths: [testOf([condition])] }));
 			return [{ pattern: undefined, reaches: limited(written, limit) }];
 		}
 		const pattern = patternOf(condition);

@@ -15,6 +15,38 @@ export type EffectKind = (typeof effectKinds)[number];
 /** What a call touches of a directory that it names: the directory as if it were a file, the names in it, or everything below it. */
 export type ToolReach = "file" | "entries" | "below";
 
+/**
+ * How calls of a tool look to people: in an editor, the chat, the page and an export. The arguments that it speaks of have these names: `path`,
+ * `offset` and `limit`, `command`, `pattern`, `content`, `edits`, `tasks`, `result`.
+ */
+export interface ToolView {
+	kind: "read" | "edit" | "search" | "execute" | "think" | "other";
+	/** One sign: a reader of many calls sees it before the name. */
+	glyph: string;
+	/** The first word of titles. Default: the label. */
+	verb?: string;
+	/** A call is about a file, or about a place, which is the working directory unless it names another one. */
+	path?: "file" | "place";
+	/** It shows some lines of the file. */
+	lines?: true;
+	/** It runs a command, and what it returns is the command's output. */
+	command?: true;
+	/** It looks for a pattern, shown in quotes where spaces count. */
+	pattern?: "quoted" | "plain";
+	/** Its result is a list of `path:line: text`. */
+	hits?: true;
+	/** It writes this text. */
+	content?: true;
+	/** It replaces texts. */
+	edits?: true;
+	/** It sends subagents. */
+	tasks?: true;
+	/** It hands in a value. */
+	answer?: true;
+	/** The plan shows what it does, so editors show no call. */
+	plan?: true;
+}
+
 export interface ToolFacts {
 	label: string;
 	effect: EffectKind;
@@ -26,6 +58,7 @@ export interface ToolFacts {
 	/** Runs shell commands. */
 	hasCommand?: true;
 	offered: "default" | "on request";
+	view?: ToolView;
 	/** `--tools` may name it. The others are there where the session needs them. */
 	isSelectable?: true;
 }
@@ -38,6 +71,11 @@ export const builtInFacts: ToolFactsTable = toolFacts;
 /** Returns what a tool with this name is where it is built in. */
 export function factsOf(name: string, table: ToolFactsTable = builtInFacts): ToolFacts | undefined {
 	return Object.hasOwn(table, name) ? table[name] : undefined;
+}
+
+/** Returns how calls of a tool look; undefined for one that is not built in. */
+export function viewOf(name: string): ToolView | undefined {
+	return factsOf(name)?.view;
 }
 
 /** Returns the names of the tools that fit. */

@@ -8,6 +8,7 @@ export const toolFacts = {
 		hasPaths: true,
 		reach: "file",
 		offered: "default",
+		view: {"kind":"read","glyph":"≡","path":"file","lines":true},
 		isSelectable: true,
 	},
 	bash: {
@@ -15,6 +16,7 @@ export const toolFacts = {
 		effect: "run",
 		hasCommand: true,
 		offered: "default",
+		view: {"kind":"execute","glyph":"❯","command":true},
 		isSelectable: true,
 	},
 	edit: {
@@ -23,6 +25,7 @@ export const toolFacts = {
 		hasPaths: true,
 		reach: "file",
 		offered: "default",
+		view: {"kind":"edit","glyph":"✎","path":"file","edits":true},
 		isSelectable: true,
 	},
 	write: {
@@ -32,6 +35,7 @@ export const toolFacts = {
 		reach: "file",
 		replaces: true,
 		offered: "default",
+		view: {"kind":"edit","glyph":"✚","path":"file","content":true},
 		isSelectable: true,
 	},
 	grep: {
@@ -39,6 +43,7 @@ export const toolFacts = {
 		effect: "read",
 		hasPaths: true,
 		offered: "on request",
+		view: {"kind":"search","glyph":"⌕","verb":"Search","pattern":"quoted","path":"place","hits":true},
 		isSelectable: true,
 	},
 	find: {
@@ -46,6 +51,7 @@ export const toolFacts = {
 		effect: "read",
 		hasPaths: true,
 		offered: "on request",
+		view: {"kind":"search","glyph":"⌕","pattern":"plain","path":"place"},
 		isSelectable: true,
 	},
 	ls: {
@@ -54,23 +60,27 @@ export const toolFacts = {
 		hasPaths: true,
 		reach: "entries",
 		offered: "on request",
+		view: {"kind":"search","glyph":"☰","path":"place"},
 		isSelectable: true,
 	},
 	todo_write: {
 		label: "Todo",
 		effect: "none",
 		offered: "default",
+		view: {"kind":"other","glyph":"☑","plan":true},
 		isSelectable: true,
 	},
 	task: {
 		label: "Task",
 		effect: "run",
 		offered: "default",
+		view: {"kind":"think","glyph":"⇉","tasks":true},
 		isSelectable: true,
 	},
 	submit_result: {
 		label: "Submit result",
 		effect: "none",
 		offered: "on request",
+		view: {"kind":"other","glyph":"⚑","answer":true},
 	},
 } as const satisfies ToolFactsTable;
