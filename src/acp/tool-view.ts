@@ -2,7 +2,7 @@
 import { dirname, isAbsolute, join, relative } from "node:path";
 import type { ContentBlock, ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk";
 import type { Tool } from "../agent/tool.ts";
-import { type EffectKind, factsOf, type ToolView as View, viewOf } from "../lib/tool-facts.ts";
+import { type CallView, type EffectKind, factsOf, viewOf } from "../lib/tool-facts.ts";
 import type { UserContent } from "../protocol/content.ts";
 import type { ToolResult } from "../protocol/messages.ts";
 import { resolvePath } from "../tools/paths.ts";
@@ -27,7 +27,7 @@ export interface FinishedCall {
 
 /** Of tools that say what they do and not how they look. */
 const kinds: Record<EffectKind, ToolKind> = { read: "read", write: "edit", run: "other", ask: "other", none: "other" };
-const plain: Partial<View> = {};
+const plain: Partial<CallView> = {};
 
 const longestTitle = 120;
 const mostHits = 20;
@@ -61,7 +61,7 @@ export class ToolView {
 		return this.#view(name).plan === true;
 	}
 
-	#view(name: string): Partial<View> {
+	#view(name: string): Partial<CallView> {
 		return this.#parts.toolOf(name)?.view ?? viewOf(name) ?? plain;
 	}
 
@@ -147,7 +147,7 @@ export class ToolView {
 		return blocks(result.content).map((content) => ({ type: "content", content }));
 	}
 
-	#diffs(view: Partial<View>, args: Args, { details }: ToolResult, change: Change | undefined): ToolCallContent[] {
+	#diffs(view: Partial<CallView>, args: Args, { details }: ToolResult, change: Change | undefined): ToolCallContent[] {
 		const given = text(args.path);
 		if (given === undefined) return [];
 		const path = this.#absolute(given);

@@ -1,6 +1,6 @@
 /** What the model can call. Types only. */
 
-import type { EffectKind, ToolReach, ToolView } from "../lib/tool-facts.ts";
+import type { CallView, EffectKind, ToolReach } from "../lib/tool-facts.ts";
 import type { ToolResult } from "../protocol/messages.ts";
 
 export interface ToolDefinition {
@@ -62,7 +62,7 @@ export interface Tool extends ToolDefinition {
 	/** `on request`: the model gets it only where a flag, a host or an extension asks for it. */
 	offered: "default" | "on request";
 	/** How calls look to people. Default: the label and the first text among the arguments. */
-	view?: ToolView;
+	view?: CallView;
 	/** `exclusive` calls wait for all earlier ones; `shared` calls only for the last earlier exclusive one. */
 	concurrency: "shared" | "exclusive";
 	/** One line for the system prompt. */

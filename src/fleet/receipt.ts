@@ -1,5 +1,6 @@
 /** What a run did, from the lines of its session: commands, models, costs, and a chain of hashes by which the receipt can be checked. */
 import { createHash } from "node:crypto";
+import { factsOf } from "../lib/tool-facts.ts";
 import type { FleetSandbox } from "../protocol/serve.ts";
 import type { SandboxState } from "../protocol/types.generated.ts";
 
@@ -114,7 +115,8 @@ export class RunAccount {
 				if (!isObject(block) || block.type !== "toolCall") continue;
 				this.toolCalls += 1;
 				const args = isObject(block.arguments) ? block.arguments : {};
-				if (block.name === "bash" && typeof args.command === "string") this.#calls.set(String(block.id), { command: args.command, at });
+				if (factsOf(String(block.name))?.hasCommand && typeof args.command === "string")
+					this.#calls.set(String(block.id), { command: args.command, at });
 			}
 		}
 		if (message.role === "toolResult") this.#result(message, at, spent);

@@ -19,7 +19,7 @@ export type ToolReach = "file" | "entries" | "below";
  * How calls of a tool look to people: in an editor, the chat, the page and an export. The arguments that it speaks of have these names: `path`,
  * `offset` and `limit`, `command`, `pattern`, `content`, `edits`, `tasks`, `result`.
  */
-export interface ToolView {
+export interface CallView {
 	kind: "read" | "edit" | "search" | "execute" | "think" | "other";
 	/** One sign: a reader of many calls sees it before the name. */
 	glyph: string;
@@ -47,7 +47,7 @@ export interface ToolView {
 	plan?: true;
 }
 
-export interface ToolFacts {
+export interface KnownTool {
 	label: string;
 	effect: EffectKind;
 	/** Calls name paths, so rules about paths apply. */
@@ -58,32 +58,32 @@ export interface ToolFacts {
 	/** Runs shell commands. */
 	hasCommand?: true;
 	offered: "default" | "on request";
-	view?: ToolView;
+	view?: CallView;
 	/** `--tools` may name it. The others are there where the session needs them. */
 	isSelectable?: true;
 }
 
-export type ToolFactsTable = Readonly<Record<string, ToolFacts>>;
+export type KnownTools = Readonly<Record<string, KnownTool>>;
 
 /** By name, in the order in which the model sees them. */
-export const builtInFacts: ToolFactsTable = toolFacts;
+export const builtInFacts: KnownTools = toolFacts;
 
 /** Returns what a tool with this name is where it is built in. */
-export function factsOf(name: string, table: ToolFactsTable = builtInFacts): ToolFacts | undefined {
+export function factsOf(name: string, table: KnownTools = builtInFacts): KnownTool | undefined {
 	return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
 /** Returns how calls of a tool look; undefined for one that is not built in. */
-export function viewOf(name: string): ToolView | undefined {
+export function viewOf(name: string): CallView | undefined {
 	return factsOf(name)?.view;
 }
 
 /** Returns the names of the tools that fit. */
-export function toolsWhere(fits: (facts: ToolFacts) => unknown, table: ToolFactsTable = builtInFacts): string[] {
+export function toolsWhere(fits: (facts: KnownTool) => unknown, table: KnownTools = builtInFacts): string[] {
 	return Object.entries(table).flatMap(([name, facts]) => (fits(facts) ? [name] : []));
 }
 
 /** Returns the words of rules about files: the word for all tools of the kind, which is also the name of the first one, and the others. */
-export function fileToolsOf(kind: "read" | "write", table: ToolFactsTable = builtInFacts): string[] {
+export function fileToolsOf(kind: "read" | "write", table: KnownTools = builtInFacts): string[] {
 	return [...new Set([kind, ...toolsWhere(({ effect, hasPaths }) => effect === kind && hasPaths, table)])];
 }

@@ -8,7 +8,7 @@ import type { ToolOptions } from "../tools/index.ts";
 import { repairMerges } from "./interrupted-merges.ts";
 import type { Secrets } from "./secrets.ts";
 import type { Shells } from "./shells.ts";
-import { builtInNames, defaultTools, toolNames } from "./tool-names.ts";
+import { addedTools, builtInNames, toolNames } from "./tool-names.ts";
 import type { ToolSource } from "./tool-sources.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -33,7 +33,6 @@ export class BuiltInTools implements ToolSource {
 	#parts: BuiltInToolsParts;
 	#loading: Promise<void> | undefined;
 	#tools: readonly Tool[] = [];
-	#offered: readonly string[] = [];
 
 	constructor(parts: BuiltInToolsParts) {
 		this.#parts = parts;
@@ -50,8 +49,9 @@ export class BuiltInTools implements ToolSource {
 		return this.#tools;
 	}
 
-	isOffered({ name }: Tool): boolean {
-		return this.#offered.includes(name);
+	isOffered({ name, offered }: Tool): boolean {
+		const { options } = this.#parts.workspace;
+		return toolNames(options)?.includes(name) ?? (offered === "default" || addedTools(options).includes(name));
 	}
 
 	reserved(): readonly string[] {
@@ -92,7 +92,6 @@ export class BuiltInTools implements ToolSource {
 		});
 		const task = await taskTool();
 		this.#tools = task ? [...made, task] : made;
-		this.#offered = toolNames(options) ?? defaultTools(options);
 	}
 }
 

@@ -7,18 +7,10 @@ import type { Options } from "../protocol/flags.ts";
 /** Every built-in tool; `--tools` may name these. */
 export const builtInNames: readonly string[] = toolsWhere(({ isSelectable }) => isSelectable);
 
-/** Offered to the model unless `--tools` says otherwise. */
-export const defaultToolNames: readonly string[] = toolsWhere(({ isSelectable, offered }) => isSelectable && offered === "default");
-
 /** The names given with `--tools`. Undefined where the default set holds, with or without changes. */
 export function toolNames({ tools }: Options): string[] | undefined {
 	const names = namesIn(tools ?? "");
 	return tools === undefined || changesIn(names) ? undefined : names;
-}
-
-/** Tools that the model is offered unless `--tools` names a whole set. */
-export function defaultTools({ tools }: Options): readonly string[] {
-	return [...defaultToolNames, ...addedTools({ tools })];
 }
 
 /** The names that `--tools +a` adds to the default set. */

@@ -68,11 +68,12 @@ function taskView(pen: Pen, call: Fields, result: Entry | undefined): Child[] | 
 	const args = fieldsOf(call.arguments);
 	const cards = subagentCards(pen, args, result);
 	if (!cards.length) return undefined;
-	const report = result && pen.folds.fold("quiet report", ["Report to the model"], () => [resultView(pen, "task", args, result, undefined)]);
+	const report =
+		result && pen.folds.fold("quiet report", ["Report to the model"], () => [resultView(pen, textOf(call.name), args, result, undefined)]);
 	const failed = result?.message.isError === true;
 	const rest = leftOver(pen, args, ["agent", "tasks"]);
 	const others = rest.length > 0 && pen.folds.fold("quiet report", ["Other arguments"], () => rest);
-	return [...cards, others, failed ? resultView(pen, "task", args, result, undefined) : report];
+	return [...cards, others, failed ? resultView(pen, textOf(call.name), args, result, undefined) : report];
 }
 
 /** A result whose call is not to be found. */

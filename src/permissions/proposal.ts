@@ -38,7 +38,7 @@ function proposed({ subject, script }: Call, digest: string): Proposal {
 	switch (kind) {
 		case "command": {
 			const commands = script?.commands;
-			const rule: PermissionRule = { action: "allow", tool: "bash", command: commands ? spelled(commands) : (script?.text ?? "") };
+			const rule: PermissionRule = { action: "allow", tool, command: commands ? spelled(commands) : (script?.text ?? "") };
 			return { proposal: rule, grant: { rule, digest, ...(commands ? {} : { script: script?.text ?? "" }) } };
 		}
 		case "read":

@@ -3,7 +3,7 @@ import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { readRegular, UnsuitableFile } from "../lib/bounded-file.ts";
 import { readFrontMatter } from "../lib/front-matter.ts";
-import { factsOf, type ToolFactsTable } from "../lib/tool-facts.ts";
+import { factsOf, type KnownTools } from "../lib/tool-facts.ts";
 import { type ThinkingLevel, thinkingLevels } from "../protocol/levels.ts";
 import { bundledAgents } from "./bundled-agents.ts";
 
@@ -61,7 +61,7 @@ export async function loadAgents({ cwd, userDirectory, isTrusted, warn }: AgentP
 }
 
 /** Whether the agent has no tool that can change anything. */
-export function onlyReads({ tools, spawns }: Pick<AgentDefinition, "tools" | "spawns">, table?: ToolFactsTable): boolean {
+export function onlyReads({ tools, spawns }: Pick<AgentDefinition, "tools" | "spawns">, table?: KnownTools): boolean {
 	return tools?.every((name) => factsOf(name, table)?.effect === "read") === true && spawns.length === 0;
 }
 

@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { defaultToolNames } from "../../src/live/tool-names.ts";
 import type { ToolResult } from "../../src/protocol/messages.ts";
 import { builtInTools, toolMakers } from "../../src/tools/index.ts";
 import { textOf, workbench } from "./workbench.ts";
@@ -79,12 +78,10 @@ test("escape sequences do not reach the model", async () => {
 
 test("tools that change something run alone, and each tool has what a model needs to know", () => {
 	const tools = builtInTools(bench.options);
-	const exclusive = tools.filter(({ concurrency }) => concurrency === "exclusive").map(({ name }) => name);
-	expect(exclusive).toEqual(expect.arrayContaining(["bash", "edit", "write"]));
-	for (const name of ["read", "grep", "find", "ls"]) expect(exclusive).not.toContain(name);
-	// Sessions offer only tools that exist; the task tool comes from another room.
-	expect([...Object.keys(toolMakers), "task"]).toEqual(expect.arrayContaining([...defaultToolNames]));
+	expect(Object.keys(toolMakers)).toEqual(expect.arrayContaining(tools.map(({ name }) => name)));
 	for (const tool of tools) {
+		const { kind } = tool.effect;
+		if (kind !== "none") expect(tool.concurrency, tool.name).toBe(kind === "read" ? "shared" : "exclusive");
 		expect(tool.hint, tool.name).toMatch(/^[A-Z].*[^.]$/);
 		expect(tool.description.length, tool.name).toBeGreaterThan(40);
 		expect(JSON.parse(JSON.stringify(tool.parameters)), tool.name).toMatchObject({ type: "object", properties: expect.any(Object) });

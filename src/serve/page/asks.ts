@@ -1,5 +1,6 @@
 /** Questions that wait for a person: approvals of tool calls, and dialogs of extensions. Cards above the composer; none takes the focus automatically. */
 import { readFiles } from "../../lib/read-diff.ts";
+import { factsOf } from "../../lib/tool-facts.ts";
 import { visible } from "../../lib/visible.ts";
 import { diffView } from "../../page/diff.ts";
 import { type Child, fill, h, setText } from "../../page/dom.ts";
@@ -126,7 +127,8 @@ export class Asks {
 			this.#answer(id, { type: "permission_response", id, digest: textOf(question.digest), decision, ...more });
 		};
 		const text = textOf(question.text);
-		const exact = textOf(subject.tool) === "bash" ? text : pretty(fieldsOf(subject.args));
+		const isCommand = factsOf(textOf(subject.tool))?.hasCommand;
+		const exact = isCommand ? text : pretty(fieldsOf(subject.args));
 		const facts: Child[] = [
 			fact("Tool", textOf(subject.tool)),
 			fact("Asked by", origin.length ? origin.map((each) => `${textOf(each.agent)} ${textOf(each.id)}`).join(" › ") : ""),
@@ -155,7 +157,7 @@ export class Asks {
 				h("h2", { id: `ask-${id}` }, h("bdi", {}, textOf(question.title) || "Approval")),
 				h("span", { class: "ask-left" }),
 			),
-			h("div", { class: "ask-exact" }, code(pen, exact, textOf(subject.tool) === "bash" ? "bash" : "json", { lines: 14, characters: 3000 })),
+			h("div", { class: "ask-exact" }, code(pen, exact, isCommand ? "bash" : "json", { lines: 14, characters: 3000 })),
 			diff !== "" && h("div", { class: "ask-diff" }, diffView(pen, readFiles(diff))),
 			question.diffTruncated === true && h("p", { class: "said" }, "The change is longer than what is shown."),
 			h("dl", { class: "facts-list" }, ...facts),
