@@ -26,6 +26,9 @@ export function decide(call: Call, book: RuleBook, grants: readonly Grant[], mod
 	if (answer === "deny" && staysDenied(mode, call.subject)) return { answer: "deny", by: "mode" };
 	const asked = rulesAbout(book.ask, call).find((rule) => catches(rule, call));
 	if (asked) return { answer: "ask", rule: asked.rule };
+	// What the rule closes may be among it.
+	const closing = call.isUnfiltered ? rulesAbout([...book.deny, ...book.ask], call).find(({ path }) => path) : undefined;
+	if (closing) return { answer: "ask", rule: closing.rule };
 	const holding = grants.filter(
 		(grant) => holdsFor(grant, call) && (grant.server === undefined || grant.server === serverAskedAbout(call, mode)?.name),
 	);

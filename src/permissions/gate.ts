@@ -11,6 +11,7 @@ import { type ClosedPaths, literalGlob, type Places } from "../lib/path-pattern.
 import { printableLine } from "../lib/printable.ts";
 import { realPathOf } from "../lib/real-path.ts";
 import { ruleInWords } from "../lib/rule-words.ts";
+import { factsOf } from "../lib/tool-facts.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import { permissionModes } from "../protocol/permission-modes.ts";
 import type {
@@ -265,11 +266,13 @@ export class Gate {
 		const path = script && (await place.searchPath());
 		const { targets, tool } = subject;
 		// What this agent knows of the tool. One that it does not know is judged most strictly.
-		const { effect } = place.toolOf(tool, subject.args);
+		const { effect, source } = place.toolOf(tool, subject.args);
 		const { reach, replaces }: Partial<FileEffect> = effect.kind === "read" || effect.kind === "write" ? effect : {};
 		const isRead = subject.kind === "read";
 		// A copy may lead to files of the project that it was made from.
 		const inside = isRead ? [subject.cwd, ...place.roots()] : [subject.cwd];
+		const isFile = isRead || subject.kind === "write" || subject.kind === "protected";
+		const isTree = isFile && (await searchesBelow({ reach }, targets));
 		const call: Call = {
 			subject,
 			writtenPaths: [],
@@ -280,7 +283,8 @@ export class Gate {
 			source: request.server === undefined ? "extension" : "mcp",
 			...(request.server !== undefined && { server: { name: request.server, tools: request.proposal?.tool ?? tool } }),
 			readOnly: false,
-			isTree: isRead && (await searchesBelow({ reach }, targets)),
+			isTree,
+			isUnfiltered: isTree && (source !== "built-in" || !factsOf(tool)),
 			isBlind: replaces,
 			isVerified: place.sandbox().isVerified,
 			...(script && { script, isForeign: (program: string) => isForeignProgram(program, path, [subject.cwd, ...place.roots()]) }),
@@ -662,6 +666,7 @@ function cancelledBy(signal: AbortSignal): Ending {
 const ownFileRule: SourcedRule = { action: "deny", tool: "*", because: "the file of the user's own permissions is closed to tools", source: "user" };
 
 function reasonOf({ subject, isInside, isSecret }: Call, rule: SourcedRule | undefined, server?: string): string {
+	if (rule?.action === "deny") return `A rule closes what may be in there: ${ruleInWords(rule)}.`;
 	if (rule) return rule.because ?? `A rule asks: ${ruleInWords(rule)}.`;
 	if (server !== undefined) return `The MCP server ${printableLine(server)} is outside the sandbox. An answer for the session covers all its tools.`;
 	if (isSecret) return "It is where programs keep keys and credentials.";
@@ -677,7 +682,9 @@ function remedyFor(call: Call, server: Call["server"]): string {
 	const isOpaque = call.script !== undefined && call.script.commands === undefined;
 	const hasRule = proposal && kind !== "protected" && kind !== "escalation" && !isOpaque;
 	const mode = permissionModes.find((each) => answerOfMode(each, call) === "allow");
-	const ways = [...(hasRule ? [`the rule ${JSON.stringify(proposal)}`] : []), ...(mode ? [`--permission-mode ${mode}`] : [])];
+	// Rules with a path name built-in tools; the word for all of a kind means others, too.
+	const rule = proposal?.path !== undefined && !factsOf(call.subject.tool) ? { ...proposal, tool: kind } : proposal;
+	const ways = [...(hasRule ? [`the rule ${JSON.stringify(rule)}`] : []), ...(mode ? [`--permission-mode ${mode}`] : [])];
 	return ways.join(", or ") || "a host that answers approvals";
 }
 

@@ -14,6 +14,8 @@ export interface CallFacts {
 	isUsual?: boolean;
 	/** Of a file tool: it is about something that holds credentials. */
 	isSecret?: boolean;
+	/** Of a file tool: it is about everything below a directory, whatever is there. */
+	isTree?: boolean;
 	/** Who brings the tool. */
 	source: "built-in" | "extension" | "mcp" | "host";
 	/** The MCP server that the call leads to, and the pattern of a rule about its tools. */
@@ -36,7 +38,7 @@ export function answerOfMode(mode: PermissionMode, facts: CallFacts): Answer {
 	return rowOf(facts)[columns[mode]];
 }
 
-function rowOf({ subject, isInside, isGiven, isUsual, isSecret, source, readOnly, isFree, isVerified }: CallFacts): Row {
+function rowOf({ subject, isInside, isGiven, isUsual, isSecret, isTree, source, readOnly, isFree, isVerified }: CallFacts): Row {
 	const isWalled = subject.sandbox !== "off";
 	const planned = readOnly ? "allow" : "deny";
 	switch (subject.kind) {
@@ -47,7 +49,7 @@ function rowOf({ subject, isInside, isGiven, isUsual, isSecret, source, readOnly
 		case "write":
 			// Private temporary files.
 			if (isGiven) return always;
-			if (isInside) return ["deny", "ask", isSecret && !isWalled ? "ask" : "allow", "allow"];
+			if (isInside) return ["deny", "ask", (isSecret && !isWalled) || isTree ? "ask" : "allow", "allow"];
 			return isWalled ? never : ["deny", "ask", "ask", "allow"];
 		case "protected":
 			return ["deny", "ask", "ask", isWalled ? "deny" : "allow"];

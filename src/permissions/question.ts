@@ -91,11 +91,13 @@ async function fileCall({ tool, source, effect, paths, args }: FileCall, place: 
 	const isInside = targets.every((target) => roots.some((root) => isBelow(root, target)));
 	const temporary = place.temporary?.() ?? [];
 	const isGiven = kind === "write" && !isInside && targets.every((target) => temporary.some((path) => isBelow(path, target)));
+	const isTree = await searchesBelow(effect, targets);
 	return callOf({ kind, tool, args, targets }, place, {
 		source,
 		isInside,
 		isGiven,
-		isTree: await searchesBelow(effect, targets),
+		isTree,
+		isUnfiltered: isTree && source !== "built-in",
 		isBlind: replaces,
 		isSecret: targets.some((target) => isSecret(place.reading(), target)),
 		...(isWrite && targets.some(isPackageFile) && { keepsScripts: place.looksAtChanges === true && (await keepsScripts(effect, args)) }),
@@ -130,7 +132,7 @@ async function keepsScripts({ plan }: FileEffect, args: Args): Promise<boolean> 
 export async function readingFacts(targets: readonly string[], place: Surroundings): Promise<Pick<CallFacts, "isGiven" | "isUsual">> {
 	const given = await place.given();
 	return {
-		isGiven: targets.every((target) => given.some((path) => isBelow(path, target))),
+		isGiven: targets.length > 0 && targets.every((target) => given.some((path) => isBelow(path, target))),
 		isUsual: targets.every((target) => isUsual(place.reading(), target)),
 	};
 }

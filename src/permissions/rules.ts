@@ -15,6 +15,8 @@ export interface JudgedCall {
 	writtenPaths: readonly string[];
 	/** A search of everything below its target. */
 	isTree?: boolean;
+	/** The same by a tool that does not leave out what rules close. */
+	isUnfiltered?: boolean;
 	/** A write that tells nothing about the file as it was. */
 	isBlind?: boolean;
 	/** A write of a `package.json` that changes nothing of it that runs. */
