@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import type { Tool } from "../../src/agent/tool.ts";
 import type { ToolResult } from "../../src/protocol/messages.ts";
 import { builtInTools, toolMakers } from "../../src/tools/index.ts";
 import { textOf, workbench } from "./workbench.ts";
@@ -76,11 +77,16 @@ test("escape sequences do not reach the model", async () => {
 	expect(textOf(await bash("printf '\\033[31mred\\033[0m\\n'"))).toBe("red\n");
 });
 
-test("tools that change something run alone, and each tool has what a model needs to know", () => {
+/** Arguments that are all the same text. */
+const filledWith = (text: string, { parameters }: Tool) =>
+	Object.fromEntries(Object.keys((parameters as { properties: object }).properties).map((name) => [name, text]));
+
+test("tools that change something run alone, tools for files name their paths, and each has what a model needs to know", () => {
 	const tools = builtInTools(bench.options);
 	expect(Object.keys(toolMakers)).toEqual(expect.arrayContaining(tools.map(({ name }) => name)));
 	for (const tool of tools) {
 		const { kind } = tool.effect;
+		if (kind === "read" || kind === "write") expect(tool.effect.paths?.(filledWith("marked", tool)), tool.name).toContain("marked");
 		if (kind !== "none") expect(tool.concurrency, tool.name).toBe(kind === "read" ? "shared" : "exclusive");
 		expect(tool.hint, tool.name).toMatch(/^[A-Z].*[^.]$/);
 		expect(tool.description.length, tool.name).toBeGreaterThan(40);
