@@ -7,7 +7,7 @@ import type { BashResult } from "../protocol/commands/bash.ts";
 import type { CompactionResult } from "../protocol/commands/compaction.ts";
 import type { Image, UserContent } from "../protocol/content.ts";
 import type { Entry } from "../protocol/entries.ts";
-import type { ErrorCode } from "../protocol/errors.ts";
+import type { ErrorCode } from "../protocol/types.generated.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { AgentMessage, AssistantMessage, CustomMessage } from "../protocol/messages.ts";
 import type { Model, Usage } from "../protocol/model.ts";
