@@ -2,42 +2,21 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { Agent, type AgentOptions } from "../wire/support/agent.ts";
-import { type Asked, type Block, type Host, type Reply, StrictClaude } from "./strict-claude.ts";
+import type { Agent } from "../wire/support/agent.ts";
+import { type Asked, ask, type Block, type Host, type Reply, StrictClaude } from "./strict-claude.ts";
 
 const bash = (command: string): Block => ({ call: "bash", arguments: { command } });
 const outputSchema = { type: "object", properties: { count: { type: "number" } }, required: ["count"] };
 const submits: Reply = { blocks: [{ call: "submit_result", arguments: { result: { data: { count: 3 } } } }] };
 
 let server: StrictClaude;
-let agents: Agent[];
 beforeEach(async () => {
 	server = await StrictClaude.start("anthropic");
-	agents = [];
 });
-afterEach(async () => {
-	for (const agent of agents) await agent.dispose();
-	await server.stop();
-});
+afterEach(() => server.stop());
 
-function start({ flags = [], env = {}, ...options }: AgentOptions & { model?: string } = {}): Agent {
-	const agent = new Agent({
-		flags: ["--model", server.model(options.model ?? "claude-sonnet-4-5"), "--thinking", "medium", "--session-dir", "sessions", ...flags],
-		env: { ...server.env, ...env },
-		...options,
-	});
-	agents.push(agent);
-	return agent;
-}
-
-let id = 0;
-async function ask(agent: Agent, command: object): Promise<Record<string, unknown>> {
-	id += 1;
-	agent.send({ id: String(id), ...command });
-	const response = await agent.response(String(id));
-	expect(response).toMatchObject({ success: true });
-	return (response.data ?? {}) as Record<string, unknown>;
-}
+const start = (options: Partial<Parameters<StrictClaude["agent"]>[0]> = {}) =>
+	server.agent({ model: "claude-sonnet-4-5", level: "medium", ...options });
 
 async function prompt(agent: Agent, message: string, ...replies: Reply[]): Promise<void> {
 	server.reply(...replies);

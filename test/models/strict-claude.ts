@@ -5,8 +5,10 @@
  *   says that it may be dropped;
  * - a turn (a prompt and its tool calls) has one configuration of thinking.
  */
+import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import type { ServerResponse } from "node:http";
+import { Agent, type AgentOptions } from "../wire/support/agent.ts";
 import { event as amazonEvent } from "./clouds/amazon.ts";
 import { type Answer, Loopback, type Received } from "./loopback.ts";
 
@@ -56,6 +58,7 @@ export class StrictClaude {
 	/** The configuration with which each turn began, by the messages that it began with. */
 	#turns = new Map<string, string>();
 	#calls = 0;
+	#agents: Agent[] = [];
 
 	private constructor(host: Host, server: Loopback) {
 		this.#host = host;
@@ -67,8 +70,21 @@ export class StrictClaude {
 		return new StrictClaude(host, await Loopback.start());
 	}
 
-	stop(): Promise<void> {
-		return this.#server.stop();
+	/** Ends the agents, too. */
+	async stop(): Promise<void> {
+		for (const agent of this.#agents) await agent.dispose();
+		await this.#server.stop();
+	}
+
+	/** Starts an agent that asks this server. */
+	agent({ model, level, flags = [], env, ...options }: AgentOptions & { model: string; level: string }): Agent {
+		const agent = new Agent({
+			flags: ["--model", this.model(model), "--thinking", level, "--session-dir", "sessions", ...flags],
+			env: { ...this.env, ...env },
+			...options,
+		});
+		this.#agents.push(agent);
+		return agent;
 	}
 
 	/** The replies to the next requests. Without any more it says "Done.". */
@@ -160,6 +176,17 @@ export class StrictClaude {
 		if (configuration === "{}" && this.refusals.length > 0) return undefined;
 		return `messages: the thinking of this turn began with ${began} and goes on with ${configuration}`;
 	}
+}
+
+let asked = 0;
+
+/** Sends a command, and returns the data of its answer. Fails if it is refused. */
+export async function ask(agent: Agent, command: object): Promise<Record<string, unknown>> {
+	asked += 1;
+	agent.send({ id: `ask-${asked}`, ...command });
+	const response = await agent.response(`ask-${asked}`);
+	assert.ok(response.success, JSON.stringify(response));
+	return (response.data ?? {}) as Record<string, unknown>;
 }
 
 const bindsThinking = (model: string) => /claude-fable-5-[12]|claude-(?:opus|sonnet|haiku)-5-5/.test(model);

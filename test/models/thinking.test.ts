@@ -3,8 +3,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { Agent, type AgentOptions } from "../wire/support/agent.ts";
-import { type Block, type Host, StrictClaude } from "./strict-claude.ts";
+import type { Agent } from "../wire/support/agent.ts";
+import { ask, type Block, type Host, StrictClaude } from "./strict-claude.ts";
 
 const binding = "claude-opus-5-5";
 const clock = join(import.meta.dirname, "clock.cjs");
@@ -14,45 +14,15 @@ const ls: Block = { call: "bash", arguments: { command: "echo one" } };
 const waits = { blocks: [{ call: "bash", arguments: { command: "until [ -e go ]; do sleep 0.02; done" } }] };
 const mcpServer = join(import.meta.dirname, "../mcp/servers/small.mjs");
 
-let agents: Agent[];
 let server: StrictClaude;
-beforeEach(() => {
-	agents = [];
-});
-afterEach(async () => {
-	for (const agent of agents) await agent.dispose();
-	await server.stop();
-});
+afterEach(() => server.stop());
 
-interface Start extends AgentOptions {
-	model?: string;
-}
-
-function start({ model = binding, flags = [], env = {}, ...options }: Start = {}): Agent {
-	const agent = new Agent({
-		flags: ["--model", server.model(model), "--thinking", "high", "--session-dir", "sessions", ...flags],
-		env: { ...server.env, ...env },
-		...options,
-	});
-	agents.push(agent);
-	return agent;
-}
-
-let id = 0;
-async function ask(agent: Agent, command: object): Promise<Record<string, unknown>> {
-	id += 1;
-	agent.send({ id: String(id), ...command });
-	const response = await agent.response(String(id));
-	expect(response).toMatchObject({ success: true });
-	return (response.data ?? {}) as Record<string, unknown>;
-}
+const start = (options: Partial<Parameters<StrictClaude["agent"]>[0]> = {}) => server.agent({ model: binding, level: "high", ...options });
 
 /** Sends a prompt and expects that its run ends well. */
 async function prompt(agent: Agent, message: string, more: object = {}): Promise<void> {
 	await ask(agent, { type: "prompt", message, ...more });
-	const result = await agent.until(({ type }) => type === "run_result" || type === "agent_settled");
-	if (result.type === "run_result") expect(result).toMatchObject({ outcome: "completed" });
-	if (result.type !== "agent_settled") await agent.event("agent_settled");
+	await agent.event("agent_settled");
 	const { messages } = (await ask(agent, { type: "get_messages" })) as { messages: { role: string; stopReason?: string }[] };
 	const reply = messages.findLast(({ role }) => role === "assistant");
 	expect(reply).toMatchObject({ stopReason: expect.stringMatching(/stop|toolUse/) });
