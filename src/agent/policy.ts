@@ -7,10 +7,10 @@ import type { BashResult } from "../protocol/commands/bash.ts";
 import type { CompactionResult } from "../protocol/commands/compaction.ts";
 import type { Image, UserContent } from "../protocol/content.ts";
 import type { Entry } from "../protocol/entries.ts";
-import type { ErrorCode } from "../protocol/types.generated.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import type { AgentMessage, AssistantMessage, CustomMessage } from "../protocol/messages.ts";
 import type { Model, Usage } from "../protocol/model.ts";
+import type { ErrorCode } from "../protocol/types.generated.ts";
 import type { ProviderFailure, StreamEvent } from "./stream.ts";
 
 /** States a fact. Synchronous, cannot be answered, one order for all observers. */
