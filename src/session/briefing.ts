@@ -53,8 +53,11 @@ export class Briefing {
 
 	async #offered(starting?: AbortSignal): Promise<readonly Tool[]> {
 		const tools = await this.#parts.tools(starting);
-		const tool = this.answer?.tool ?? (await this.#parts.idleAnswer());
-		return tool ? [...tools.filter(({ name }) => name !== tool.name), tool] : tools;
+		const others = (tool: Tool) => tools.filter(({ name }) => name !== tool.name);
+		if (this.answer) return [...others(this.answer.tool), this.answer.tool];
+		const idle = await this.#parts.idleAnswer();
+		// A host's own tool of that name is back once no value is asked for.
+		return idle && others(idle).length === tools.length ? [...tools, idle] : tools;
 	}
 
 	async #instructions(tools: readonly Tool[]): Promise<string> {

@@ -107,6 +107,18 @@ test("a tool that stays after a value was asked for refuses in words when nothin
 	expect(JSON.stringify(server.bodies.at(-1))).toContain("No value is asked for now. Answer in words.");
 });
 
+test("a host's own tool of that name is back when the value was handed in", async () => {
+	const agent = start();
+	const own = { name: "submit_result", description: "Files a form.", parameters: { type: "object", properties: { form: { type: "string" } } } };
+	await ask(agent, { type: "set_host_tools", tools: [own] });
+	server.reply(submits);
+	await ask(agent, { type: "prompt", message: "how many?", outputSchema });
+	await agent.event("agent_settled");
+	await prompt(agent, "hello");
+	const offered = ({ tools }: Asked) => tools.filter(({ name }) => name === "submit_result").map(({ description }) => description);
+	expect(server.asked.map(offered)).toEqual([[expect.stringContaining("Hand in the value")], ["Files a form."]]);
+});
+
 test("a new thinking level loses the messages alone, and the answer says so", async () => {
 	const agent = start();
 	expect(await ask(agent, { type: "set_thinking_level", level: "low" })).toEqual({});
