@@ -9,7 +9,7 @@ import { problemWith } from "./conversation.ts";
 import type { SessionParts } from "./dependencies.ts";
 import { textOf } from "./inbox.ts";
 import { aborted, halted, type Refusal } from "./refusal.ts";
-import { answerMessage } from "./required-answer.ts";
+import { contractMessage } from "./required-answer.ts";
 
 type AdmitParts = Pick<SessionParts, "doors" | "expand">;
 
@@ -93,14 +93,7 @@ async function getReady({ prompt, controller: { signal } }: BusyPeriod, parts: S
 	// Making room may have used up the budget.
 	if (doors.halted) return halted(doors.halted);
 	prompt.toolChoice = preface?.tool;
-	if (prompt.answer)
-		prompt.messages.push({
-			role: "custom",
-			customType: answerMessage,
-			content: prompt.answer.contract,
-			display: false,
-			timestamp: parts.edges.now(),
-		});
+	if (prompt.answer) prompt.messages.push(contractMessage(prompt.answer, parts.edges.now()));
 	prompt.messages.push(...(preface?.messages ?? []));
 	briefing.override = preface?.systemPrompt;
 	return undefined;

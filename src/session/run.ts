@@ -5,6 +5,7 @@ import type { Activity, BusyPeriod } from "./activity.ts";
 import type { SessionParts } from "./dependencies.ts";
 import { drive } from "./drive.ts";
 import { prepareRun } from "./prepare-run.ts";
+import { restating } from "./required-answer.ts";
 
 export { admit, ensureReady, expandMessage } from "./prepare-run.ts";
 
@@ -26,7 +27,12 @@ export function runPeriod(period: BusyPeriod, activity: Activity, parts: Session
 			setup: () => briefing.setup(),
 			stream: requests.watching(writeAhead.storing(briefing.models.stream)),
 			validate: async (tool, args) => (await import("../agent/validate.ts")).validateArguments(tool, args),
-			queues: writeAhead.queues,
+			queues: restating(
+				writeAhead.queues,
+				() => briefing.answer,
+				() => conversation.messages,
+				now,
+			),
 			interruptMode: () => controls.interruptMode,
 			doors,
 			sessionId: () => conversation.transcript.cacheKey,

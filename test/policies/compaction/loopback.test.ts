@@ -142,3 +142,22 @@ test("a session that is resumed after the lifetime of its cache sends superseded
 	expect(bare(after.messages.slice(0, before.messages.length))).toBe(bare(before.messages));
 	expect([bare(after.system), bare(after.tools)]).toEqual([bare(before.system), bare(before.tools)]);
 });
+
+test("a value that was asked for stays asked for when the conversation is compacted before it is handed in", async () => {
+	const submit = (value: string) => ({ name: "submit_result", arguments: [`{"result":{"data":${value}}}`] });
+	server.answer(
+		says({ call: { name: "read", arguments: ['{"path":"long.txt"}'] }, inputTokens: 60_000 }),
+		says({ text: ["## Original Request\nhow many?"] }),
+		says({ call: submit('{"answerCount":42}') }),
+	);
+	agent = start({ flags: ["--set", "compaction.thresholdTokens=50000"], files: { "long.txt": "forty-two ".repeat(200) } });
+	const outputSchema = { type: "object", properties: { answerCount: { type: "number" } }, required: ["answerCount"] };
+	agent.send({ id: "ask", type: "prompt", message: "how many?", outputSchema });
+	expect(await agent.event("agent_end")).toMatchObject({ output: { answerCount: 42 } });
+	await agent.event("agent_settled");
+	const [before, , after] = bodies() as [Body, Body, Body];
+	const asking = ({ messages }: Body) => messages.filter((message) => message.role === "user" && bare(message).includes("answerCount"));
+	expect(bare(after.messages[0])).toContain("## Original Request");
+	expect(asking(after)).toHaveLength(1);
+	expect(bare(asking(after))).toBe(bare(asking(before)));
+});
