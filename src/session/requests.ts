@@ -202,8 +202,9 @@ function changeBetween(before: ModelRequest, after: ModelRequest, isCompacted: b
 	};
 	const from = (index: number, cause: string) => among(before.messages.slice(index), cause);
 	const first = firstDifference(before.messages, after.messages);
-	const kept = new Set(after.messages);
-	const stays = (message: ModelMessage) => kept.has(message);
+	// An extension that is given the messages of a request returns copies of them.
+	const kept = new Set(first < before.messages.length ? after.messages.map(textOf) : []);
+	const stays = (message: ModelMessage) => kept.has(textOf(message));
 	// What went into the summary is not written again.
 	if (isCompacted && first < before.messages.length) return among(before.messages.slice(first).filter(stays), "the conversation was compacted");
 	if (before.model.reasoning && before.thinkingLevel !== after.thinkingLevel)

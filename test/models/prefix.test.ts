@@ -141,6 +141,23 @@ test("a host's new tools lose the prefix, and the file names them", async () => 
 	expect(noted(agent)).toMatchObject([{ segment: "tools", cause: "tools changed: deploy" }]);
 });
 
+test("an extension that changes what was said loses the messages, and the file says so; one that adds at the end loses nothing", async () => {
+	const noting = (place: number) => `let count = 0;
+		export default (api) => api.on("context", ({ messages }) => {
+			const note = { role: "user", content: [{ type: "text", text: "note " + ++count }], timestamp: Date.now() };
+			return { messages: [...messages.slice(0, ${place}), note, ...messages.slice(${place})] };
+		});`;
+	const files = { "first.js": noting(0), "last.js": noting(1e6) };
+	const last = start({ flags: ["-e", "last.js"], files });
+	await prompt(last, "one", { blocks: [bash("echo 1")] });
+	await prompt(last, "two");
+	expect(noted(last)).toEqual([]);
+	const first = start({ flags: ["-e", "first.js"], files });
+	await prompt(first, "one");
+	await prompt(first, "two");
+	expect(noted(first)).toMatchObject([{ segment: "messages", cause: expect.stringContaining("message 1 of the conversation changed") }]);
+});
+
 test("a fork keeps the days and the cache key of its parent", async () => {
 	const agent = start();
 	await prompt(agent, "first");
