@@ -96,7 +96,11 @@ export function tooling({ workspace, front, base, controls, todos, budget, promp
 			const instructions = mcp.instructions();
 			return instructions ? `${text}\n\n${instructions}` : text;
 		},
-		idleAnswer: async () => (conversation.hasAsked ? (await import("../answers/submit-result.ts")).idleSubmitTool() : undefined),
+		async idleAnswer() {
+			// Added for the last of several prompts, the tool would lose what the others left in the cache.
+			const mayAsk = workspace.options["output-schema"] !== undefined || conversation.hasAsked;
+			return mayAsk ? (await import("../answers/submit-result.ts")).idleSubmitTool() : undefined;
+		},
 		async expand(text, signal = new AbortController().signal) {
 			const expanded = await prompting.expand(text);
 			return expanded === text && text.startsWith("/mcp__") ? ((await mcp.expand(text, signal)) ?? text) : expanded;

@@ -17,7 +17,7 @@ export interface BriefingParts {
 	 */
 	tools: (starting?: AbortSignal) => Promise<readonly Tool[]>;
 	systemPrompt: (tools: readonly Tool[]) => Promise<string>;
-	/** What stays of the tool that hands in values, in a session that has asked for one. */
+	/** What there is of the tool that hands in values while none is asked for, in a session that has asked for one or is going to. */
 	idleAnswer: () => Promise<Tool | undefined>;
 	emit: Emit;
 }

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Agent } from "../wire/support/agent.ts";
+import { type Agent, program } from "../wire/support/agent.ts";
 import { type Asked, ask, type Block, type Host, type Reply, StrictClaude } from "./strict-claude.ts";
 
 const bash = (command: string): Block => ({ call: "bash", arguments: { command } });
@@ -105,6 +105,15 @@ test("a tool that stays after a value was asked for refuses in words when nothin
 	await agent.event("agent_settled");
 	await prompt(agent, "hello", submits, { blocks: [{ say: "Sorry." }] });
 	expect(JSON.stringify(server.bodies.at(-1))).toContain("No value is asked for now. Answer in words.");
+});
+
+test("with --output-schema the first of several prompts offers the tool already", async () => {
+	server.reply({ blocks: [{ say: "ready" }] }, submits);
+	const flags = ["--provider", "anthropic", "--model", "claude-sonnet-4-5", "--output-schema", "schema.json"];
+	const files = { "schema.json": JSON.stringify(outputSchema) };
+	expect(await once(["-p", ...flags, "get ready", "how many?"], { env: server.env, files })).toMatchObject({ code: 0, stdout: '{"count":3}\n' });
+	expect(server.asked).toHaveLength(2);
+	expect(breaks()).toEqual([]);
 });
 
 test("a host's own tool of that name is back when the value was handed in", async () => {
