@@ -99,12 +99,15 @@ export class Transcript implements TranscriptView {
 
 	/** What caches of providers know the conversation by. */
 	get cacheKey(): string {
-		return this.header.cacheKey ?? this.header.id;
+		const { cacheKey, id } = this.header;
+		return typeof cacheKey === "string" && cacheKey !== "" ? cacheKey : id;
 	}
 
-	/** Minutes by which the clock of the user was ahead of UTC when the session began. Other programs do not write it down. */
+	/** Minutes by which the clock of the user was ahead of UTC when the session began. Other programs do not write it down, nor always the time. */
 	get utcOffset(): number {
-		return this.header.utcOffset ?? -new Date(this.header.timestamp).getTimezoneOffset();
+		const { utcOffset, timestamp } = this.header;
+		if (Number.isFinite(utcOffset)) return utcOffset as number;
+		return 0 - new Date(Date.parse(timestamp) || 0).getTimezoneOffset();
 	}
 
 	get file(): string | undefined {

@@ -57,6 +57,15 @@ test.each<[string, string]>([
 	expect(readFileSync(path, "utf8").startsWith(text.trimEnd().slice(0, 20))).toBe(true);
 });
 
+test.each([
+	{ cacheKey: 5, utcOffset: "+01:00", timestamp: undefined },
+	{ cacheKey: "", utcOffset: null, timestamp: "yesterday" },
+])("a header with %o still tells a cache key and a time zone", (odd) => {
+	const { transcript } = opened(fileOf({ ...header, ...odd }, ...three));
+	expect(transcript.cacheKey).toBe(header.id);
+	expect(transcript.utcOffset).toBe(0 - new Date(0).getTimezoneOffset());
+});
+
 test("a file with a space after each colon and comma says the same, and is not parsed before a caller looks", () => {
 	const dropped = { type: "custom", customType: "dropped_reply", data: { entryId: "e" } };
 	const entries = chain(
