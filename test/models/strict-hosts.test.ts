@@ -287,10 +287,15 @@ describe("OpenAI and Azure, with an id that the catalogue does not know", () => 
 	});
 });
 
-describe("a host of one's own that speaks the Responses API", () => {
-	const done = spoken("responses", { text: ["Done."] });
+describe.each([
+	["openai-responses", "responses"],
+	["openai-completions", "chat"],
+] as const)("a host of one's own that speaks %s", (api, kind) => {
+	const done = spoken(kind, { text: ["Done."] });
 	beforeEach(() => {
-		const own = { baseUrl: server.url, apiKey: "k-12345678", api: "openai-responses", models: [{ id: "anvil" }] };
+		// Of hosts that speak the older API few know the member.
+		const compat = kind === "chat" ? { compat: { supportsPromptCacheKey: true } } : {};
+		const own = { baseUrl: server.url, apiKey: "k-12345678", api, models: [{ id: "anvil", ...compat }] };
 		writeFileSync(join(userDir, "models.jsonc"), JSON.stringify({ providers: { workshop: own } }));
 	});
 

@@ -20,7 +20,8 @@ export function request(call: Call): WireRequest {
 	const body: Json = { model: call.modelId, stream: true };
 	if (compat.supportsUsageInStreaming) body.stream_options = { include_usage: true };
 	if (compat.supportsStore) body.store = false;
-	if (compat.supportsPromptCacheKey && call.retention !== "none") body.prompt_cache_key = call.sessionId.slice(0, 64);
+	if (compat.supportsPromptCacheKey && call.retention !== "none" && !call.without.has("promptCacheKey"))
+		body.prompt_cache_key = call.sessionId.slice(0, 64);
 	body[compat.maxTokensField] = call.maxTokens;
 	Object.assign(body, thinkingOf(call));
 	if (compat.openRouterRouting) body.provider = compat.openRouterRouting;
