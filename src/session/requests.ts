@@ -235,7 +235,8 @@ function toolsCause(before: readonly ToolDefinition[], after: readonly ToolDefin
 	const missing = (from: readonly ToolDefinition[], among: readonly ToolDefinition[]) =>
 		from.filter((tool) => !among.some((other) => declared(other) === declared(tool))).map(({ name }) => name);
 	const changed = [...new Set([...missing(after, before), ...missing(before, after)])];
-	const servers = new Set(changed.map((name) => /^mcp__(.+?)__/.exec(name)?.[1]));
+	// The tool for resources is there as long as any server has some.
+	const servers = new Set(changed.filter((name) => name !== "mcp_resource").map((name) => /^mcp__(.+?)__/.exec(name)?.[1]));
 	const [server] = servers;
 	if (changed.join() === "submit_result" && after.length > before.length)
 		return "the first outputSchema added the tool submit_result; ask for a value with the first prompt";

@@ -182,3 +182,12 @@ test("a model that binds its thinking does not get thinking from before they bec
 	const { prefixSince } = await say("two");
 	expect(prefixSince).toBe(Date.parse(conversation.transcript.entries.find(({ type }) => type === "custom")?.timestamp ?? ""));
 });
+
+test("a server whose resources came with its tools is named as the cause", async () => {
+	const { say, breaks } = world();
+	const tool = (name: string) => ({ name, description: name, parameters: {} });
+	await say("one", { tools: [tool("read")] });
+	await say("two", { tools: ["read", "mcp__issues__list", "mcp__issues__close", "mcp_resource"].map(tool) });
+	await say("three", { tools: ["read", "mcp_resource"].map(tool) });
+	expect(breaks().map(({ cause }) => cause)).toEqual(Array(2).fill('MCP server "issues" changed its tools'));
+});
