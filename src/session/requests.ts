@@ -30,6 +30,8 @@ interface Sent {
 	compaction: number;
 	/** As the provider counted the reply. */
 	usage?: Usage;
+	/** What the next request changed, as the file says already: that request failed and is sent again. */
+	changed?: string;
 }
 
 export class Requests {
@@ -167,7 +169,8 @@ export class Requests {
 		if (!last || !marksCache(request.model) || !isSame(last.request.model, request.model) || !this.#isOurs(last.request)) return;
 		const isCompacted = this.#conversation.transcript.branch.lastOf("compaction") > last.compaction;
 		const change = changeBetween(last.request, request, isCompacted);
-		if (!change) return;
+		if (!change || change.cause === last.changed) return;
+		last.changed = change.cause;
 		const lostTokens = this.#isKept(last) ? Math.round(sizeOf(last.usage) * change.share) : 0;
 		const { input, cacheRead, cacheWrite } = pricesOf(request.model, { input: sizeOf(last.usage) });
 		const costUsd = (lostTokens * Math.max(0, Math.max(input, cacheWrite) - cacheRead)) / 1e6;

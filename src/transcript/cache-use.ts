@@ -63,7 +63,7 @@ export function cacheUseOf(entries: readonly Entry[], models: readonly Priced[] 
 	}
 
 	function afterBreak(lostTokens: number, noted: Break, place: Place): Place {
-		// A request that failed is sent again, and what it changed is noted again.
+		// What is changed back and forth while requests fail is noted again.
 		const isKnown = place.noted.some(({ segment, cause }) => segment === noted.segment && cause === noted.cause);
 		if (!isKnown) use.breaks.push(noted);
 		return { kept: withLoss(place.kept, lostTokens, lostTokens > 0), noted: [...place.noted, noted] };

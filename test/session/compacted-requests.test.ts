@@ -191,3 +191,22 @@ test("a server whose resources came with its tools is named as the cause", async
 	await say("three", { tools: ["read", "mcp_resource"].map(tool) });
 	expect(breaks().map(({ cause }) => cause)).toEqual(Array(2).fill('MCP server "issues" changed its tools'));
 });
+
+test("a break is noted once, however often the request fails that brought it", async () => {
+	const { conversation, requests, say, breaks } = world();
+	const { messages, sessionId } = await say("one");
+	const failing = requests.watching(async (_, { onEvent }) => {
+		const error = assistant("", { stopReason: "error", errorMessage: "529 overloaded" });
+		onEvent({ type: "error", reason: "error", error, failure: { kind: "transient" } });
+	});
+	const options = { signal: new AbortController().signal, flow: open, onEvent: () => undefined };
+	const request = { model: claude, thinkingLevel: "high" as const, tools: [], messages, sessionId };
+	for (let attempt = 0; attempt < 3; attempt++) await failing({ ...request, systemPrompt: "other" }, options);
+	expect(breaks()).toHaveLength(1);
+	await failing({ ...request, systemPrompt: "another" }, options);
+	expect(breaks()).toHaveLength(2);
+	await say("two", { systemPrompt: "another" });
+	await say("three", { systemPrompt: "other" });
+	expect(breaks().map(({ cause }) => /"(.*)"/.exec(cause)?.[1])).toEqual(["other", "another", "other"]);
+	expect(conversation.transcript.entries.filter(({ type }) => type === "custom")).toHaveLength(3);
+});
