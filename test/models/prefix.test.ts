@@ -2,7 +2,8 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type Agent, program } from "../wire/support/agent.ts";
+import { once } from "../app/one-shot-process.ts";
+import type { Agent } from "../wire/support/agent.ts";
 import { type Asked, ask, type Block, type Host, type Reply, StrictClaude } from "./strict-claude.ts";
 
 const bash = (command: string): Block => ({ call: "bash", arguments: { command } });
