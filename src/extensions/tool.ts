@@ -10,15 +10,16 @@ import { contextOf } from "./context.ts";
 import type { Link } from "./link.ts";
 
 export function toolOf(tool: ToolRegistration, path: string, link: Link): Tool {
-	const { name, label = name, description, parameters, hint, parallel } = tool;
+	const { name, label = name, description, hint, parallel } = tool;
+	// As JSON, the only form that models and our own check understand.
+	const parameters = JSON.parse(JSON.stringify(tool.parameters));
 	return {
 		name,
 		label,
-		effect: effectOf(tool),
+		effect: effectOf(tool, parameters),
 		offered: "default",
 		description,
-		// As JSON, the only form that models and our own check understand.
-		parameters: JSON.parse(JSON.stringify(parameters)),
+		parameters,
 		concurrency: parallel === true ? "shared" : "exclusive",
 		...(hint === undefined ? {} : { hint }),
 		async execute({ toolCallId, args, signal: given, onUpdate }) {
@@ -41,8 +42,8 @@ export function toolOf(tool: ToolRegistration, path: string, link: Link): Tool {
 }
 
 /** A tool that says nothing may do anything. */
-function effectOf({ effect: { kind, paths } = { kind: "run" } }: ToolRegistration): ToolEffect {
-	return kind === "read" || kind === "write" ? { kind, ...(paths && { paths: pathsNamed(paths) }) } : { kind };
+function effectOf({ effect: { kind, paths } = { kind: "run" } }: ToolRegistration, parameters: Record<string, unknown>): ToolEffect {
+	return kind === "read" || kind === "write" ? { kind, ...(paths && { paths: pathsNamed(paths, parameters) }) } : { kind };
 }
 
 function resultOf(given: unknown, name: string): ToolResult {

@@ -21,13 +21,28 @@ export function effectProblem(effect: unknown, parameters: Json): string | undef
 	return `names ${JSON.stringify(missing)} in effect.paths, which is not an argument of it${known?.length ? `: there are ${known.join(", ")}` : ""}`;
 }
 
-/** Returns a function that finds the texts in these arguments, however deep they are. */
-export function pathsNamed(names: readonly string[]): (args: Json) => string[] {
-	return (args) => names.flatMap((name) => textsIn(args[name]));
+/**
+ * Returns a function that finds the texts in these arguments, however deep they are. The name of a member is one of them unless the schema has it:
+ * what is written may come as an object of contents by path.
+ */
+export function pathsNamed(names: readonly string[], parameters: Json): (args: Json) => string[] {
+	const members = new Set(membersIn(parameters));
+	return (args) => names.flatMap((name) => textsIn(args[name], members));
 }
 
-function textsIn(value: unknown): string[] {
+function textsIn(value: unknown, members: ReadonlySet<string>): string[] {
 	if (typeof value === "string") return [value];
 	if (typeof value === "number") return [String(value)];
-	return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
+	if (typeof value !== "object" || value === null) return [];
+	if (Array.isArray(value)) return value.flatMap((each) => textsIn(each, members));
+	return Object.entries(value).flatMap(([name, member]) => [...(members.has(name) ? [] : [name]), ...textsIn(member, members)]);
+}
+
+/** Returns the names that a schema gives to members, at any depth. */
+function membersIn(schema: unknown): string[] {
+	if (typeof schema !== "object" || schema === null) return [];
+	return Object.entries(schema).flatMap(([name, part]: [string, unknown]) => [
+		...(name === "properties" && typeof part === "object" && part !== null ? Object.keys(part) : []),
+		...membersIn(part),
+	]);
 }

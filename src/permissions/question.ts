@@ -110,15 +110,18 @@ async function fileCall({ tool, source, effect, paths, args }: FileCall, place: 
 async function meanings(path: string, source: CallFacts["source"], replaces: boolean, place: Surroundings): Promise<string[]> {
 	const usual = await place.pathOf(path, replaces);
 	if (source === "built-in") return [usual];
-	return [...new Set([usual, resolve(place.cwd, path), ...pathInUrl(path)])];
+	return [...new Set([usual, resolve(place.cwd, path), ...pathsInUrl(path, place.cwd)])];
 }
 
-function pathInUrl(text: string): string[] {
+/** A URL without slashes may be taken for one that is relative to the working directory, which the standard does not know. */
+function pathsInUrl(text: string, cwd: string): string[] {
 	if (!/^file:/i.test(text)) return [];
+	const rest = text.slice("file:".length);
+	const relative = rest.startsWith("/") ? [] : [resolve(cwd, rest)];
 	try {
-		return [fileURLToPath(text)];
+		return [fileURLToPath(text), ...relative];
 	} catch {
-		return [];
+		return relative;
 	}
 }
 

@@ -77,7 +77,7 @@ export class HostTools implements ToolSource {
 			description,
 			parameters,
 			concurrency: "shared",
-			effect: effectOf(effect),
+			effect: effectOf(effect, parameters),
 			offered: hidden ? "on request" : "default",
 			execute: (call) => this.#execute(name, call),
 		};
@@ -138,8 +138,8 @@ function checkDefinition(given: unknown, index: number): HostToolDefinition {
 }
 
 /** A tool that says nothing may do anything. */
-function effectOf({ kind, paths }: HostToolEffect = { kind: "run" }): ToolEffect {
-	return kind === "read" || kind === "write" ? { kind, ...(paths && { paths: pathsNamed(paths) }) } : { kind };
+function effectOf({ kind, paths }: HostToolEffect = { kind: "run" }, parameters: Record<string, unknown>): ToolEffect {
+	return kind === "read" || kind === "write" ? { kind, ...(paths && { paths: pathsNamed(paths, parameters) }) } : { kind };
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
