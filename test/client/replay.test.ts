@@ -12,6 +12,7 @@ const script = {
 			blocks: [
 				{ tool: "bash", arguments: { command: "echo ran >> log; cat note.txt" } },
 				{ tool: "lookup", arguments: { word: "knot" } },
+				{ tool: "clock", arguments: {} },
 			],
 		},
 		{ text: "It says forty-two." },
@@ -20,13 +21,17 @@ const script = {
 };
 
 const lookup = { name: "lookup", description: "Looks up.", parameters: { type: "object" } };
+const clock = { name: "clock", description: "The time.", parameters: { type: "object" }, effect: { kind: "none" as const } };
 
 async function recorded(): Promise<string> {
 	const cwd = folder({ "note.txt": "forty-two\n", "script.jsonc": JSON.stringify(script) });
 	const client = await kept(
 		startClient({ cwd, env: environment(cwd), args: [...recordArgs("record.jsonl"), "--provider", "scripted", "--model", "script.jsonc"] }),
 	);
-	await client.setCustomTools([{ ...lookup, execute: () => "a bowline" }]);
+	await client.setCustomTools([
+		{ ...lookup, execute: () => "a bowline" },
+		{ ...clock, execute: () => "noon" },
+	]);
 	await client.promptAndWait("What is in note.txt?");
 	await client.promptAndWait("Thanks");
 	await client.close();
@@ -37,19 +42,19 @@ async function recorded(): Promise<string> {
 test("a record plays offline, with the results of all tools, also those of the host", async () => {
 	const cwd = await recorded();
 	const client = await kept(startClient({ cwd, env: environment(cwd), args: replayArgs("record.jsonl") }));
+	const execute = () => {
+		throw new Error("must not run");
+	};
 	await client.setCustomTools([
-		{
-			...lookup,
-			execute: () => {
-				throw new Error("must not run");
-			},
-		},
+		{ ...lookup, execute },
+		{ ...clock, execute },
 	]);
 	const { messages, text } = await client.promptAndWait("What is in note.txt?");
 	expect(text).toBe("It says forty-two.");
 	expect(messages.filter(({ role }) => role === "toolResult")).toMatchObject([
 		{ content: [{ text: "forty-two\n" }] },
 		{ content: [{ text: "a bowline" }] },
+		{ content: [{ text: "noon" }] },
 	]);
 	expect(existsSync(join(cwd, "log"))).toBe(false);
 	expect((await client.promptAndWait("Thanks")).text).toBe("Bye.");
@@ -87,12 +92,16 @@ test("tools can run for real while the model is played", async () => {
 	const cwd = await recorded();
 	writeFileSync(join(cwd, "note.txt"), "another\n");
 	const client = await kept(startClient({ cwd, env: environment(cwd), args: replayArgs("record.jsonl", { realTools: true, isLoose: true }) }));
-	await client.setCustomTools([{ ...lookup, execute: () => "a hitch" }]);
+	await client.setCustomTools([
+		{ ...lookup, execute: () => "a hitch" },
+		{ ...clock, execute: () => "one" },
+	]);
 	const { messages, text } = await client.promptAndWait("What is in note.txt?");
 	expect(text).toBe("It says forty-two.");
 	expect(messages.filter(({ role }) => role === "toolResult")).toMatchObject([
 		{ content: [{ text: "another\n" }] },
 		{ content: [{ text: "a hitch" }] },
+		{ content: [{ text: "one" }] },
 	]);
 	expect(readFileSync(join(cwd, "log"), "utf8")).toBe("ran\n");
 });

@@ -1,5 +1,6 @@
 /** Tools that answer from a record instead of running. */
 import type { Tool } from "../../agent/tool.ts";
+import { factsOf } from "../../lib/tool-facts.ts";
 import type { ModelRecord, RecordedTool } from "./format.ts";
 
 export function replayedTools(
@@ -27,8 +28,8 @@ export function replayedTools(
 		const names = new Set(tools.map(({ name }) => name));
 		const missing = ofServers.filter(({ name }) => !names.has(name));
 		return [...tools, ...missing].map((tool) =>
-			// What happens inside the agent alone, such as the plan and the answer, happens as ever.
-			tool.effect.kind === "none" ? tool : replayed(tool),
+			// The plan and the answer happen as ever. A host or an extension that declares `none` runs code of its own.
+			tool.effect.kind === "none" && factsOf(tool.name)?.effect === "none" ? tool : replayed(tool),
 		);
 	};
 }
