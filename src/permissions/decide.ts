@@ -27,7 +27,7 @@ export function decide(call: Call, book: RuleBook, grants: readonly Grant[], mod
 	const asked = rulesAbout(book.ask, call).find((rule) => catches(rule, call));
 	if (asked) return { answer: "ask", rule: asked.rule };
 	// What the rule closes may be among it.
-	const closing = call.isUnfiltered ? rulesAbout([...book.deny, ...book.ask], call).find(({ path }) => path) : undefined;
+	const closing = call.isUnfiltered ? rulesAbout([...book.deny, ...book.ask], call).find(({ path, runsLater }) => path || runsLater) : undefined;
 	if (closing) return { answer: "ask", rule: closing.rule };
 	const holding = grants.filter(
 		(grant) => holdsFor(grant, call) && (grant.server === undefined || grant.server === serverAskedAbout(call, mode)?.name),

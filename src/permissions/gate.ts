@@ -38,7 +38,7 @@ import { answerOfMode } from "./modes.ts";
 import { isBelow } from "./path-patterns.ts";
 import { type Proposal, placeOf, proposalOf } from "./proposal.ts";
 import { callOf, judgedCall, readingFacts, type Surroundings, scriptOf, searchesBelow } from "./question.ts";
-import { isSecret } from "./reading.ts";
+import { holdsSecret, isSecret } from "./reading.ts";
 import { compileRule, coveredBy } from "./rules.ts";
 import { type Denial, denialText, dialogTitle, textOf, titleOf } from "./texts.ts";
 
@@ -273,18 +273,21 @@ export class Gate {
 		const inside = isRead ? [subject.cwd, ...place.roots()] : [subject.cwd];
 		const isFile = isRead || subject.kind === "write" || subject.kind === "protected";
 		const isTree = isFile && (await searchesBelow({ reach }, targets));
+		const isUnconfined = source !== "built-in" || !factsOf(tool);
+		const isUnfiltered = isTree && isUnconfined;
 		const call: Call = {
 			subject,
 			writtenPaths: [],
 			isInside: targets.every((each) => inside.some((root) => isBelow(root, each))),
 			isGiven: false,
-			isSecret: targets.some((target) => isSecret(place.reading(), target)),
+			isSecret: targets.some((target) => isSecret(place.reading(), target) || (isUnfiltered && holdsSecret(place.reading(), target))),
 			...(isRead && (await readingFacts(targets, this.#place))),
 			source: request.server === undefined ? "extension" : "mcp",
 			...(request.server !== undefined && { server: { name: request.server, tools: request.proposal?.tool ?? tool } }),
 			readOnly: false,
 			isTree,
-			isUnfiltered: isTree && (source !== "built-in" || !factsOf(tool)),
+			isUnfiltered,
+			isUnconfined,
 			isBlind: replaces,
 			isVerified: place.sandbox().isVerified,
 			...(script && { script, isForeign: (program: string) => isForeignProgram(program, path, [subject.cwd, ...place.roots()]) }),
@@ -430,8 +433,11 @@ export class Gate {
 
 	#decide(call: Call): Decision {
 		const { grantsFile } = this.#parts.place;
-		if (grantsFile !== undefined && call.subject.targets.includes(grantsFile)) return { answer: "deny", by: "rule", rule: ownFileRule };
-		return decide(call, this.#book, this.#holding(call), this.#parts.mode());
+		const { targets } = call.subject;
+		if (grantsFile !== undefined && targets.includes(grantsFile)) return { answer: "deny", by: "rule", rule: ownFileRule };
+		const decision = decide(call, this.#book, this.#holding(call), this.#parts.mode());
+		const holdsOwnFile = grantsFile !== undefined && call.isUnfiltered && targets.some((target) => isBelow(target, grantsFile));
+		return decision.answer === "allow" && holdsOwnFile ? { answer: "ask", rule: ownFileRule } : decision;
 	}
 
 	/** Looks at the project where a person has to answer, or an answer that lapses with its files decides. */
@@ -666,6 +672,7 @@ function cancelledBy(signal: AbortSignal): Ending {
 const ownFileRule: SourcedRule = { action: "deny", tool: "*", because: "the file of the user's own permissions is closed to tools", source: "user" };
 
 function reasonOf({ subject, isInside, isSecret }: Call, rule: SourcedRule | undefined, server?: string): string {
+	if (rule === ownFileRule) return `In there, ${rule.because}.`;
 	if (rule?.action === "deny") return `A rule closes what may be in there: ${ruleInWords(rule)}.`;
 	if (rule) return rule.because ?? `A rule asks: ${ruleInWords(rule)}.`;
 	if (server !== undefined) return `The MCP server ${printableLine(server)} is outside the sandbox. An answer for the session covers all its tools.`;

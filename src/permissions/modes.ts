@@ -16,6 +16,8 @@ export interface CallFacts {
 	isSecret?: boolean;
 	/** Of a file tool: it is about everything below a directory, whatever is there. */
 	isTree?: boolean;
+	/** Of a file tool: a host or an extension brings it, so it runs outside the sandbox. */
+	isUnconfined?: boolean;
 	/** Who brings the tool. */
 	source: "built-in" | "extension" | "mcp" | "host";
 	/** The MCP server that the call leads to, and the pattern of a rule about its tools. */
@@ -38,18 +40,20 @@ export function answerOfMode(mode: PermissionMode, facts: CallFacts): Answer {
 	return rowOf(facts)[columns[mode]];
 }
 
-function rowOf({ subject, isInside, isGiven, isUsual, isSecret, isTree, source, readOnly, isFree, isVerified }: CallFacts): Row {
+function rowOf(facts: CallFacts): Row {
+	const { subject, isInside, isGiven, isUsual, isSecret, isTree, isUnconfined, source, readOnly, isFree, isVerified } = facts;
 	const isWalled = subject.sandbox !== "off";
+	// A sandbox hides what must not be read, from the tools that are in it.
+	const isHidden = isWalled && !(isUnconfined && isOurs(subject.sandbox));
 	const planned = readOnly ? "allow" : "deny";
 	switch (subject.kind) {
 		case "read":
-			if (isGiven || (isInside && (isWalled || !isSecret))) return always;
-			// A sandbox hides what must not be read.
-			return ["ask", "ask", isWalled || (isUsual && !isSecret) ? "allow" : "ask", "allow"];
+			if (isGiven || (isInside && (isHidden || !isSecret))) return always;
+			return ["ask", "ask", isHidden || (isUsual && !isSecret) ? "allow" : "ask", "allow"];
 		case "write":
 			// Private temporary files.
 			if (isGiven) return always;
-			if (isInside) return ["deny", "ask", (isSecret && !isWalled) || isTree ? "ask" : "allow", "allow"];
+			if (isInside) return ["deny", "ask", (isSecret && !isHidden) || isTree ? "ask" : "allow", "allow"];
 			return isWalled ? never : ["deny", "ask", "ask", "allow"];
 		case "protected":
 			return ["deny", "ask", "ask", isWalled ? "deny" : "allow"];
@@ -69,8 +73,11 @@ function rowOf({ subject, isInside, isGiven, isUsual, isSecret, isTree, source, 
 
 /** Whether a call leads to an MCP server, which is not in the sandbox that holds the commands. */
 export function leavesSandbox({ subject: { kind, sandbox }, source }: Pick<CallFacts, "subject" | "source">): boolean {
-	return kind === "tool" && source === "mcp" && (sandbox === "read-only" || sandbox === "workspace-write");
+	return kind === "tool" && source === "mcp" && isOurs(sandbox);
 }
+
+/** Returns whether this agent made the sandbox: an external one holds the agent itself. */
+const isOurs = (sandbox: PermissionSubject["sandbox"]): boolean => sandbox === "read-only" || sandbox === "workspace-write";
 
 /** In this mode no allow rule lifts what the table denies for these kinds. */
 export const staysDenied = (mode: PermissionMode, { kind }: PermissionSubject): boolean =>

@@ -15,7 +15,7 @@ import { isForeignProgram } from "./find-program.ts";
 import { readScript } from "./lexer.ts";
 import type { CallFacts } from "./modes.ts";
 import { isBelow, isProtected } from "./path-patterns.ts";
-import { isSecret, isUsual, type ReadingPlaces } from "./reading.ts";
+import { holdsSecret, isSecret, isUsual, type ReadingPlaces } from "./reading.ts";
 
 /** What the gate has to know about the place where calls run. */
 export interface Surroundings {
@@ -92,14 +92,17 @@ async function fileCall({ tool, source, effect, paths, args }: FileCall, place: 
 	const temporary = place.temporary?.() ?? [];
 	const isGiven = kind === "write" && !isInside && targets.every((target) => temporary.some((path) => isBelow(path, target)));
 	const isTree = await searchesBelow(effect, targets);
+	const isUnconfined = source !== "built-in";
+	const isUnfiltered = isTree && isUnconfined;
 	return callOf({ kind, tool, args, targets }, place, {
 		source,
 		isInside,
 		isGiven,
 		isTree,
-		isUnfiltered: isTree && source !== "built-in",
+		isUnfiltered,
+		isUnconfined,
 		isBlind: replaces,
-		isSecret: targets.some((target) => isSecret(place.reading(), target)),
+		isSecret: targets.some((target) => isSecret(place.reading(), target) || (isUnfiltered && holdsSecret(place.reading(), target))),
 		...(isWrite && targets.some(isPackageFile) && { keepsScripts: place.looksAtChanges === true && (await keepsScripts(effect, args)) }),
 		...(kind === "read" && (await readingFacts(targets, place))),
 		writtenPaths: [...new Set([...written, ...paths.flatMap(place.writtenPaths)])],

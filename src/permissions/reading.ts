@@ -37,6 +37,11 @@ export function isSecret({ secrets, open }: ReadingPlaces, path: string): boolea
 	return secrets.some((secret) => isBelow(secret, path) && !isOpened(secret));
 }
 
+/** Returns whether credentials are kept somewhere below a directory. */
+export function holdsSecret({ secrets, open }: ReadingPlaces, directory: string): boolean {
+	return secrets.some((secret) => isBelow(directory, secret) && !open.includes(secret));
+}
+
 /** Whether a path outside the project is one that ordinary work reads. */
 export function isUsual({ home: named, temporary, open }: ReadingPlaces, path: string): boolean {
 	const isIn = (places: readonly string[]) => places.some((place) => isBelow(place, path));
