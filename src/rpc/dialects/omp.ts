@@ -107,7 +107,11 @@ export function ompDialect({ tell, writer }: Voice): Dialect {
 				fastModeEnabled = enabled;
 				return { enabled, active: false };
 			},
-			set_host_uri_schemes: ({ schemes }) => ({ schemes: schemes.map(({ scheme }) => String(scheme).trim().toLowerCase()) }),
+			set_host_uri_schemes({ schemes }) {
+				const bad = schemes.findIndex((each: unknown) => typeof each !== "object" || each === null);
+				if (bad >= 0) throw new CommandError("bad_field", `set_host_uri_schemes: schemes[${bad}] must be object`);
+				return { schemes: schemes.map(({ scheme }) => String(scheme).trim().toLowerCase()) };
+			},
 			async get_state(params, call) {
 				const [state, { contextUsageOf }] = await Promise.all([table.get_state({ ...params, full: true }, call), import("../../session/queries.ts")]);
 				const contextUsage = contextUsageOf(live.session);
