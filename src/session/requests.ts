@@ -20,6 +20,7 @@ import type { Model, Usage } from "../protocol/model.ts";
 import { pricesOf } from "../protocol/prices.ts";
 import type { EntryOf } from "../transcript/entries.ts";
 import { inShort, superseded } from "../transcript/superseded.ts";
+import type { Transcript } from "../transcript/transcript.ts";
 import type { Conversation } from "./conversation.ts";
 import { problemWith } from "./conversation.ts";
 
@@ -39,6 +40,8 @@ export class Requests {
 	#now: () => number;
 	#retention: CacheRetention;
 	#last: Sent | undefined;
+	/** The same objects in each request: comparing texts would take time. */
+	#superseded: { transcript: Transcript; newest: string | undefined; lines: ReadonlyMap<ModelMessage | AgentMessage, ModelMessage> } | undefined;
 
 	/** `retention`: how long providers are asked to keep what they cache. */
 	constructor(conversation: Conversation, now: () => number, retention: CacheRetention) {
@@ -125,17 +128,24 @@ export class Requests {
 	 */
 	#shortened(request: ModelRequest): ModelRequest {
 		if (!marksCache(request.model)) return request;
+		const lines = this.#supersededLines();
+		return lines.size === 0 ? request : { ...request, messages: request.messages.map((message) => lines.get(message) ?? message) };
+	}
+
+	/** Returns the line in the place of each superseded result. The newest note that the branch holds stands for all that it holds. */
+	#supersededLines(): ReadonlyMap<ModelMessage | AgentMessage, ModelMessage> {
+		const notes = [...this.#notes()].filter(({ customType }) => customType === supersededResults);
 		const { transcript } = this.#conversation;
-		const short = new Set<ModelMessage | AgentMessage>();
-		for (const { customType, data } of this.#notes()) {
-			if (customType !== supersededResults) continue;
-			for (const id of (data as SupersededResults | undefined)?.entries ?? []) {
-				const entry = transcript.find(id);
-				if (entry?.type === "message") short.add(entry.message);
-			}
+		const newest = notes[0]?.id;
+		const known = this.#superseded;
+		if (known && known.newest === newest && known.transcript === transcript) return known.lines;
+		const lines = new Map<ModelMessage | AgentMessage, ModelMessage>();
+		for (const id of notes.flatMap(({ data }) => (data as SupersededResults | undefined)?.entries ?? [])) {
+			const entry = transcript.find(id);
+			if (entry?.type === "message" && entry.message.role === "toolResult") lines.set(entry.message, inShort(entry.message));
 		}
-		const shorten = (message: ModelMessage) => (message.role === "toolResult" && short.has(message) ? inShort(message) : message);
-		return short.size === 0 ? request : { ...request, messages: request.messages.map(shorten) };
+		this.#superseded = { transcript, newest, lines };
+		return lines;
 	}
 
 	/** Notes which results were superseded, at a prompt for which the provider has forgotten the conversation. Returns whether there are any. */
@@ -195,13 +205,13 @@ interface Change {
 function changeBetween(before: ModelRequest, after: ModelRequest, isCompacted: boolean): Change | undefined {
 	const toolCause = toolsCause(before.tools, after.tools);
 	if (toolCause !== undefined) return { segment: "tools", cause: toolCause, share: 1 };
-	const fixed = lengthOf(before.tools) + before.systemPrompt.length;
+	const fixed = () => lengthOf(before.tools) + before.systemPrompt.length;
 	if (before.systemPrompt !== after.systemPrompt) {
 		const cause = `the system prompt changed: ${changedLine(before.systemPrompt, after.systemPrompt)}; keep instructions and extensions as they are until the session ends`;
-		return { segment: "system", cause, share: 1 - lengthOf(before.tools) / (fixed + lengthOf(before.messages)) };
+		return { segment: "system", cause, share: 1 - lengthOf(before.tools) / (fixed() + lengthOf(before.messages)) };
 	}
 	const among = (lost: readonly ModelMessage[], cause: string): Change => {
-		return { segment: "messages", cause, share: lengthOf(lost) / (fixed + lengthOf(before.messages)) };
+		return { segment: "messages", cause, share: lengthOf(lost) / (fixed() + lengthOf(before.messages)) };
 	};
 	const from = (index: number, cause: string) => among(before.messages.slice(index), cause);
 	const first = firstDifference(before.messages, after.messages);
