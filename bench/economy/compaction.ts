@@ -1,4 +1,4 @@
-/** What it costs to condense a conversation that nearly fills its window. */
+/** Measures the price of compacting a conversation that nearly fills its window. */
 import { join } from "node:path";
 import { ask, Place, prompt } from "./place.ts";
 import { dollars, Recorder } from "./recorder.ts";

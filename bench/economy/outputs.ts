@@ -1,4 +1,4 @@
-/** How much of the output of commands reaches the model. */
+/** Measures how much of the output of commands reaches the model. */
 import type { Reply } from "../../test/models/wire.ts";
 import { Place, prompt } from "./place.ts";
 import { lastResult, Recorder } from "./recorder.ts";

@@ -8,7 +8,7 @@ import type { TokenCounter } from "./tokens.ts";
 
 /** Dollars per million tokens. */
 const prices = { plain: 3, written: 3.75, read: 0.3 };
-/** How many blocks a mark looks at, its own among them. */
+/** The number of blocks that a mark looks back, including its own. */
 const reach = 20;
 const smallestPrefix = 1024;
 

@@ -4,7 +4,7 @@ import { type Reply, spoken } from "../../test/models/wire.ts";
 import { type Asked, type Bill, difference, PromptCache, partsOf } from "./prompt-cache.ts";
 import type { TokenCounter } from "./tokens.ts";
 
-/** Who asks: the session, a subagent, or a session that wants a summary of itself. */
+/** The asker: the session, a subagent, or a session that summarises itself. */
 export type Asker = "session" | "subagent" | "summary";
 
 /** Why a request that begins with all blocks of the last one finds nothing of them. */
@@ -25,7 +25,7 @@ export interface Recorded extends Bill {
 /** A reply, or what makes one from the request. */
 export type Played = Reply | ((request: Asked) => Reply);
 
-/** What the model is made to say in one part of a session. */
+/** The scripted replies of one part of a session. */
 export interface Scene {
 	step: string;
 	/** For the session, in this order. */
@@ -37,7 +37,7 @@ export interface Scene {
 export class Recorder {
 	readonly cache: PromptCache;
 	readonly recorded: Recorded[] = [];
-	/** What went wrong, for the one who reads figures that would mean nothing. */
+	/** Problems that make the figures meaningless. */
 	readonly problems: string[] = [];
 	/** For any summary. */
 	summary: Reply = { text: ["Nothing has happened yet."] };
@@ -117,7 +117,7 @@ export class Recorder {
 		return asker === "session" && thinks ? { thinking: `I think about step ${this.recorded.length}.`, ...reply } : reply;
 	}
 
-	/** Gives every call an id of its own, of the same length. */
+	/** Gives each call a unique id of the same length. */
 	#numbered(reply: Reply): Reply {
 		const calls = reply.calls ?? (reply.call ? [reply.call] : []);
 		return { ...reply, calls: calls.map((call) => ({ ...call, id: `toolu_${String(++this.#calls).padStart(8, "0")}` })) };

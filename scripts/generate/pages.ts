@@ -75,7 +75,7 @@ export function errorsPage(): string {
 	const dialects = Object.entries(errors as Record<string, ErrorRow>).flatMap(([code, { inDialects }]) => (inDialects ? [`\`${code}\``] : []));
 	return `# Error codes
 
-Every failure that a host can see has a code: a word for programs, beside the text for people. Compare the code, show the text: it names the thing and the remedy.
+Every failure that a host can see has a code for programs and a text for people. Compare the code and show the text, which names the thing and the remedy.
 The clients have the codes as a type, [\`ErrorCode\`](typescript-api.md#errorcode), in Python \`bowline.protocol.ErrorCode\`. A code keeps its meaning; later versions
 may have more, so keep a default.
 

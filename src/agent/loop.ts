@@ -92,7 +92,7 @@ export async function agentLoop(input: LoopInput, emit: Emit): Promise<Outcome> 
 	return outcome;
 }
 
-/** The level with which a turn began stays until it is over. Another model begins anew. */
+/** Keeps the level with which a turn began until the turn ends. Another model starts over. */
 function inTurn(setup: Setup, turn: Turn): Setup {
 	const model = `${setup.model.provider}/${setup.model.id}`;
 	if (turn.model !== model) Object.assign(turn, { model, level: setup.thinkingLevel, thinks: undefined });

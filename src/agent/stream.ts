@@ -47,7 +47,7 @@ export interface Turn {
 	/** Provider and id of the model that the other members hold for. */
 	model?: string;
 	level?: ThinkingLevel;
-	/** Whether the turn thinks: it may not have begun so, or the provider has refused it. */
+	/** False if the turn began without thinking, or the provider refused it. */
 	thinks?: boolean;
 }
 

@@ -22,14 +22,14 @@ export interface ToolExecution {
 
 type Args = Record<string, unknown>;
 
-/** What a call does outside the conversation. Rules, modes, checkpoints and everything that shows a call go by it, and not by names of tools. */
+/** The effect of a call outside the conversation. Rules, modes, checkpoints and everything that shows a call use it instead of tool names. */
 export type ToolEffect = FileEffect | RunEffect | { kind: Exclude<EffectKind, "read" | "write" | "run"> };
 
 export interface FileEffect {
 	kind: "read" | "write";
 	/** Returns the paths that a call is about, as the model wrote them. A call without any is judged by the name of its tool alone. */
 	paths?: (args: Args) => readonly string[];
-	/** What a call touches of a directory that it names. Default `below`, which is judged most strictly. */
+	/** The part of a directory that a call touches when it names one. Default `below`, the strictest. */
 	reach?: ToolReach;
 	/** Whole files are written without a look at them: a missing one is made, and the result tells nothing of what was there. */
 	replaces?: true;
@@ -49,7 +49,7 @@ export interface RunEffect {
 	kind: "run";
 	/** Returns the shell command that a call runs. Rules about commands apply to it. */
 	command?: (args: Args) => string;
-	/** What a call starts is judged on its own, step by step. */
+	/** Each step that a call starts is judged separately. */
 	delegates?: true;
 	/** A session that only plans may call it. */
 	inPlan?: true;
@@ -61,7 +61,7 @@ export interface Tool extends ToolDefinition {
 	effect: ToolEffect;
 	/** `on request`: the model gets it only where a flag, a host or an extension asks for it. */
 	offered: "default" | "on request";
-	/** How calls look to people. Default: the label and the first text among the arguments. */
+	/** The way calls look to people. Default: the label and the first text among the arguments. */
 	view?: CallView;
 	/** `exclusive` calls wait for all earlier ones; `shared` calls only for the last earlier exclusive one. */
 	concurrency: "shared" | "exclusive";

@@ -76,7 +76,7 @@ export const declared: Pick<Tool, "description" | "parameters"> = {
 	parameters: parametersFor({ description: "The value." }),
 };
 
-/** Stays after a value was asked for. */
+/** Returns the tool that stays after a value was asked for. It refuses every call. */
 export function idleSubmitTool(): Tool {
 	const tool = submitTool(
 		undefined,

@@ -10,7 +10,7 @@ export interface CheckpointPolicyParts {
 	open: () => Promise<TreeStore>;
 	/** Notes a checkpoint in the session file. */
 	note: (checkpoint: Omit<CheckpointData, "id">, store: TreeStore) => void;
-	/** Whether calls of a tool may change files. */
+	/** Returns whether calls of a tool may change files. */
 	mayChange: (toolName: string) => boolean;
 	warn: (text: string) => void;
 	/** The session may change nothing that cannot be put back. */

@@ -1,4 +1,4 @@
-/** How a process that is not driven by a host ends, where `exitCodeOf` does not say it. Scripts rely on these. */
+/** Exit codes of a process without a host, besides those of `exitCodeOf`. Scripts rely on them. */
 export const exitCodes = {
 	done: 0,
 	/** No answer, or one that failed or was cut. */

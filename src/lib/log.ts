@@ -5,7 +5,7 @@ import { printable } from "./printable.ts";
 export interface Log {
 	/** A bug, or a fault of the machine. The cause is printed with its stack. */
 	error(text: string, cause?: unknown): void;
-	/** What is expected to fail now and then, for those who look for a cause. Printed with `NODE_DEBUG=bowline`. */
+	/** Logs a failure that is expected now and then. Printed with `NODE_DEBUG=bowline`. */
 	debug(text: string, cause?: unknown): void;
 }
 

@@ -1,4 +1,4 @@
-/** What the built-in tools are, for code that does not load them: a table that `npm run generate` writes from the tools. */
+/** Facts about the built-in tools, for code that does not load them. `npm run generate` writes the table from the tools. */
 import { toolFacts } from "./tool-facts.generated.ts";
 
 /**
@@ -12,7 +12,7 @@ import { toolFacts } from "./tool-facts.generated.ts";
 export const effectKinds = ["read", "write", "run", "ask", "none"] as const;
 export type EffectKind = (typeof effectKinds)[number];
 
-/** What a call touches of a directory that it names: the directory as if it were a file, the names in it, or everything below it. */
+/** The part of a directory that a call touches: the directory itself, the names in it, or everything below it. */
 export type ToolReach = "file" | "entries" | "below";
 
 /**

@@ -16,7 +16,7 @@ export class Mcp implements ToolSource {
 	#parts: McpParts & { guard: () => Promise<unknown> | undefined };
 	#loading: Promise<Registry> | undefined;
 	#registry: Registry | undefined;
-	/** What the model has: a server that comes later joins with the next prompt, because new tools cost the cache. */
+	/** The tools and instructions that the model has. A late server joins with the next prompt, because new tools cost the cache. */
 	#joined: Pick<Registry, "tools" | "instructions"> | undefined;
 	#isClosed = false;
 	/** By name. */

@@ -34,9 +34,9 @@ export interface Call {
 	/** The newest message need not be kept: no later request begins with it. */
 	isLast?: boolean;
 	budgets: Budgets;
-	/** Whether this turn may think. A turn keeps the configuration with which it began. */
+	/** False for a turn that began without thinking: a turn keeps its configuration. */
 	mayThink: boolean;
-	/** What this host has refused. */
+	/** Members that this host has refused. */
 	without: ReadonlySet<Extra>;
 	now: () => number;
 }
@@ -89,7 +89,7 @@ export interface Api {
 	/** How events are framed, when not as server-sent ones. */
 	reader?(onEvent: (data: string) => void): EventReader;
 	decoder(call: Call, builder: ReplyBuilder, blocks: Blocks): Decoder;
-	/** Whether a turn that is under way may go on with thinking. Absent where it always may. */
+	/** Returns whether a turn in progress may continue with thinking. Absent where it always may. */
 	mayThink?(call: Pick<Call, "model" | "compat" | "messages">): boolean;
 }
 

@@ -3,9 +3,9 @@
 export interface Claude {
 	/** 4.05 for 4.5, so that 4.10 comes after it. */
 	version: number;
-	/** Decides itself how much it thinks; older models are given tokens for it. */
+	/** Decides itself how much to think. Older models get a token budget. */
 	isAdaptive: boolean;
-	/** Takes back thinking only behind the system prompt, the tools and the messages that it was made with. */
+	/** Accepts its thinking only after the system prompt, tools and messages that it was made with. */
 	bindsThinking: boolean;
 	/** Its provider takes thinking out of earlier turns, which changes what its cache holds, unless the request says otherwise. */
 	forgetsThinking: boolean;
@@ -25,5 +25,5 @@ export function claudeOf(id: string): Claude | undefined {
 	};
 }
 
-/** Whether a model takes thinking back only where it was made. */
+/** Returns whether a model accepts its thinking only after the same prefix. */
 export const bindsThinking = (id: string) => claudeOf(id)?.bindsThinking ?? false;

@@ -59,7 +59,7 @@ export function streamFunction(parts: StreamParts): StreamFunction {
 	};
 }
 
-/** What providers did not take: later requests omit it. */
+/** Parts of requests that providers refused. Later requests omit them. */
 interface Refused {
 	/** Images that could not be read. */
 	images: WeakSet<Image>;
@@ -215,7 +215,7 @@ class Reply {
 		};
 	}
 
-	/** What this host has refused. */
+	/** Members that this host has refused. */
 	#extras({ provider, id }: Model): Set<Extra> {
 		const { extras } = this.#refused;
 		const key = `${provider}/${id}`;
@@ -234,7 +234,7 @@ class Reply {
 		return ({ timestamp }, index) => isOff || timestamp < Math.max(prefixSince, newest[index] as number) || thinking.has(timestamp);
 	}
 
-	/** Whether the request can be asked again without what the error names. */
+	/** Notes what to leave out after a refusal. Returns whether to ask again. */
 	#repair({ status, body }: Extract<Outcome, { type: "refused" }>, { api }: ApiModule): boolean {
 		if ((status !== 400 && status !== 422) || !this.#sent || !/thinking|context.management|prompt_cache/i.test(body)) return false;
 		const { model, messages } = this.#request;

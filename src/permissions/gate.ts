@@ -68,7 +68,7 @@ export interface GateParts {
 	/** The question goes to the agent that sent this one: the deadline is that of the outermost. */
 	hasOuterDeadline: boolean;
 	isHermetic: boolean;
-	/** What a call would change, as a unified diff; undefined for a tool that cannot tell. */
+	/** Returns the change a call would make as a unified diff, or undefined for a tool that cannot tell. */
 	preview: (tool: string, args: Record<string, unknown>) => Promise<string | undefined>;
 	/** Once one has fired, nothing new may start. */
 	halts: () => readonly AbortSignal[];

@@ -34,7 +34,7 @@ export interface Surroundings {
 	sandbox: () => { mode: PermissionSubject["sandbox"]; isVerified: boolean };
 	/** A command may ask for a way out of the sandbox. */
 	hasEscalation: boolean;
-	/** Who brings a tool, and what it says about itself. */
+	/** The origin of a tool and the effect it declares. */
 	toolOf: (name: string, args: Record<string, unknown>) => Pick<CallFacts, "source" | "server"> & { effect: ToolEffect };
 	/** The absolute path that a file tool would use for what the model wrote. `replaces`: the tool makes a missing file and looks for no other spelling. */
 	pathOf: (path: string, replaces?: boolean) => Promise<string>;
@@ -134,7 +134,7 @@ async function keepsScripts({ plan }: FileEffect, args: Args): Promise<boolean> 
 	return change !== undefined && changedInPackage(change.before || undefined, change.after).length === 0;
 }
 
-/** What is known about paths that are read. */
+/** Facts about paths that are read. */
 export async function readingFacts(targets: readonly string[], place: Surroundings): Promise<Pick<CallFacts, "isGiven" | "isUsual">> {
 	const given = await place.given();
 	return {

@@ -1,4 +1,4 @@
-/** What is known of the caches in which providers keep the beginnings of requests. */
+/** Facts about the caches in which providers keep the beginnings of requests. */
 import type { Model } from "./model.ts";
 
 /** The `customType` of an entry that says why a provider's cache was lost. */
@@ -15,7 +15,7 @@ export interface PrefixBreak {
 	costUsd: number;
 }
 
-/** How long providers are asked to keep prefixes. */
+/** The time for which providers are asked to keep prefixes. */
 export type CacheRetention = "none" | "short" | "long";
 
 /** Returns what `BOWLINE_CACHE_RETENTION` asks for. */
@@ -29,7 +29,7 @@ export function asksForLong({ baseUrl }: Pick<Model, "baseUrl">, retention: Cach
 	return retention === "long" && URL.canParse(baseUrl) && new URL(baseUrl).hostname === "api.anthropic.com";
 }
 
-/** How long providers keep a prefix that are not asked for more, in seconds. */
+/** The usual lifetime of a prefix, in seconds. */
 export const shortSeconds = 5 * 60;
 
 /** Returns how long a provider keeps a prefix at least that it is not asked for again. */

@@ -78,7 +78,7 @@ export class Conversation {
 		}
 	}
 
-	/** Whether a value was asked for in it. */
+	/** True once a prompt asked for a value. */
 	get hasAsked(): boolean {
 		const { branch } = this.transcript;
 		for (let place = branch.lastOf("message:custom"); place >= 0; place--) {

@@ -50,7 +50,7 @@ export class Requests {
 		this.#retention = retention;
 	}
 
-	/** The same model, for the requests of the conversation. */
+	/** Wraps the stream function for the requests of the conversation. */
 	watching(stream: StreamFunction): StreamFunction {
 		return (asked, options) => {
 			const known = this.#shortened(asked);
@@ -97,7 +97,7 @@ export class Requests {
 		return sessionId === this.#conversation.transcript.cacheKey;
 	}
 
-	/** Whether the provider has said that it keeps the request, and has had no time to forget it. */
+	/** Returns whether the provider has stored the request, and its lifetime is not over. */
 	#isKept({ usage, at, request }: Sent): boolean {
 		const isCached = usage !== undefined && usage.cacheRead + usage.cacheWrite > 0;
 		return isCached && this.#now() - at < cacheLifetimeMs(request.model, this.#retention);
@@ -166,7 +166,7 @@ export class Requests {
 		);
 	}
 
-	/** Whether any model has replied so recently that its provider may still have the conversation. */
+	/** Returns whether any model replied so recently that its provider may still have the conversation. */
 	#mayBeKept(model: Model, messages: readonly ModelMessage[]): boolean {
 		// Some providers keep what is asked for longer and do not say for how long.
 		const forgottenMs = this.#retention === "long" ? longLifetimeMs : cacheLifetimeMs(model, this.#retention);
@@ -201,7 +201,7 @@ interface Change {
 	share: number;
 }
 
-/** What a later request changes of an earlier one, in the order in which providers keep it: tools, system prompt, messages. */
+/** Returns the first change from one request to the next, in the provider's order: tools, system prompt, messages. */
 function changeBetween(before: ModelRequest, after: ModelRequest, isCompacted: boolean): Change | undefined {
 	const toolCause = toolsCause(before.tools, after.tools);
 	if (toolCause !== undefined) return { segment: "tools", cause: toolCause, share: 1 };
@@ -230,7 +230,7 @@ function changeBetween(before: ModelRequest, after: ModelRequest, isCompacted: b
 	return isReplaced ? from(first, `message ${first + 1} of the conversation changed; an extension or an edit replaced what was said`) : undefined;
 }
 
-/** The number of messages that two lists begin with in common. */
+/** Returns the number of messages that two lists share at their beginning. */
 function firstDifference(before: readonly ModelMessage[], after: readonly ModelMessage[]): number {
 	const isEqual = (message: ModelMessage, other: ModelMessage | undefined) => message === other || textOf(message) === textOf(other);
 	const found = before.findIndex((message, index) => !isEqual(message, after[index]));

@@ -17,12 +17,12 @@ import { printJson } from "../json.ts";
 
 const usage = "bowline cost <session file or id>";
 
-/** What `--json` prints. */
+/** The output of `--json`. */
 export interface SessionCost {
 	sessionId: string;
 	file: string;
 	name?: string;
-	/** What was copied from it is in the figures, too. */
+	/** The figures include the entries copied from it. */
 	parentSession?: string;
 	rows: Spending[];
 	totals: Totals;

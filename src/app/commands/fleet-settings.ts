@@ -60,7 +60,7 @@ export function workerSettings(view: SettingsView, { sandbox, mirror, variables 
 	return Object.fromEntries(all);
 }
 
-/** Whether a ceiling of the worker would hold for longer, or not at all. */
+/** Returns whether a value would weaken a ceiling of the worker. */
 function isWeaker(view: SettingsView, name: SettingName, value: unknown): boolean {
 	const limits = (Object.keys(rows) as SettingName[]).filter((each) => (rows[each] as SettingRow).isCeiling && view.get(each) !== undefined);
 	// What becomes of a run that has reached one.

@@ -141,7 +141,7 @@ export interface Thinking {
 	/** Members of the body. */
 	members: Json;
 	maxTokens: number;
-	/** What the members need in the header. */
+	/** Values of the `anthropic-beta` header that the members need. */
 	betas: string[];
 }
 

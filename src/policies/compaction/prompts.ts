@@ -81,9 +81,9 @@ const emphasis = (focus: string | undefined) => (focus ? `\n\nThe user asks that
 export interface RequestToPause extends Pick<SummaryTask, "focus" | "words" | "keepsWords"> {
 	/** The conversation begins with the summary of what came before it. */
 	isUpdate: boolean;
-	/** What the summary covers: the whole of it, the first part of the turn under way, or both, each apart. */
+	/** The part that the summary covers: everything, the first part of the current turn, or both separately. */
 	parts: "whole" | "turn" | "both";
-	/** How many of the newest messages stay, and the first of them in short. */
+	/** The number of newest messages that stay, and the beginning of the first one. */
 	kept: { count: number; first: string };
 }
 

@@ -1,4 +1,4 @@
-/** What the user said, word for word, at the end of a summary: no summary may change it. Pure. */
+/** Keeps the user's words verbatim at the end of a summary. Pure. */
 import type { Branch } from "../../transcript/entries.ts";
 import { messageOf } from "../../transcript/projection.ts";
 import { middleCut, textOf } from "./serialize.ts";
